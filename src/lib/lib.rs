@@ -1,0 +1,4 @@
+pub mod error;
+pub mod store;
+pub mod stream;
+mod sys;

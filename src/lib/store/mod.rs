@@ -1,0 +1,2 @@
+pub mod id;
+pub mod relpath;

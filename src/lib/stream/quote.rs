@@ -1,0 +1,176 @@
+//! How a name is written where a person or a line-based tool reads it.
+//!
+//! Two forms. [`c_quote`] is the reversible one of path streams and records without `-z`: git's C-style quoting with
+//! `core.quotePath=false`, used only where a name needs it. [`path`] is the display form of messages: single quotes,
+//! control characters masked so that a hostile name cannot drive the terminal.
+
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Whether `name` must be quoted: control characters, a double quote, a backslash or bytes that are not UTF-8.
+#[must_use]
+pub fn needs_quoting(name: &[u8]) -> bool {
+    match std::str::from_utf8(name) {
+        Ok(text) => name.is_empty() || text.chars().any(|c| c.is_control() || c == '"' || c == '\\'),
+        Err(_) => true,
+    }
+}
+
+/// Writes `name` for a line of text: as it is, or in double quotes with git's escapes.
+#[must_use]
+pub fn c_quote(name: &[u8]) -> Cow<'_, [u8]> {
+    if !needs_quoting(name) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = Vec::with_capacity(name.len() + 8);
+    out.push(b'"');
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            push_escaped(&mut out, c);
+        }
+        for byte in chunk.invalid() {
+            push_octal(&mut out, *byte);
+        }
+    }
+    out.push(b'"');
+    Cow::Owned(out)
+}
+
+fn push_escaped(out: &mut Vec<u8>, c: char) {
+    let short = match c {
+        '\u{7}' => b'a',
+        '\u{8}' => b'b',
+        '\t' => b't',
+        '\n' => b'n',
+        '\u{b}' => b'v',
+        '\u{c}' => b'f',
+        '\r' => b'r',
+        '"' => b'"',
+        '\\' => b'\\',
+        _ => {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            if c.is_control() {
+                bytes.iter().for_each(|b| push_octal(out, *b));
+            } else {
+                out.extend_from_slice(bytes);
+            }
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+fn push_octal(out: &mut Vec<u8>, byte: u8) {
+    out.extend_from_slice(&[b'\\', b'0' + (byte >> 6), b'0' + (byte >> 3 & 7), b'0' + (byte & 7)]);
+}
+
+/// Reads what [`c_quote`] wrote. A name that does not begin with a double quote is taken as it stands.
+///
+/// Returns `None` when the quoting is malformed: no closing quote, text after it, or an unknown escape.
+#[must_use]
+pub fn c_unquote(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let Some(mut rest) = text.strip_prefix(b"\"") else { return Some(Cow::Borrowed(text)) };
+    let mut out = Vec::with_capacity(rest.len());
+    loop {
+        let (&byte, tail) = rest.split_first()?;
+        rest = tail;
+        match byte {
+            b'"' => return rest.is_empty().then_some(Cow::Owned(out)),
+            b'\\' => {
+                let (&escape, tail) = rest.split_first()?;
+                rest = tail;
+                out.push(match escape {
+                    b'a' => 7,
+                    b'b' => 8,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 11,
+                    b'f' => 12,
+                    b'r' => b'\r',
+                    b'"' | b'\\' => escape,
+                    b'0'..=b'3' => {
+                        let (digits, tail) = rest.split_at_checked(2)?;
+                        rest = tail;
+                        digits.iter().try_fold(escape - b'0', |value, digit| {
+                            matches!(digit, b'0'..=b'7').then(|| value << 3 | (digit - b'0'))
+                        })?
+                    }
+                    _ => return None,
+                });
+            }
+            other => out.push(other),
+        }
+    }
+}
+
+/// Writes a path for a message: `'a/b'`, with control characters masked as `\x1b` and bad bytes as `\xff`.
+#[must_use]
+pub fn path(path: impl AsRef<Path>) -> String {
+    name(path.as_ref().as_os_str().as_bytes())
+}
+
+/// Writes any bytes that name something for a message; see [`path`].
+#[must_use]
+pub fn name(bytes: &[u8]) -> String {
+    format!("'{}'", masked(bytes))
+}
+
+/// Masks control characters and bad bytes, without the quotes of [`name`].
+#[must_use]
+pub fn masked(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\x{:02x}", u32::from(c));
+            } else {
+                out.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_only_what_needs_it_and_reads_it_back() {
+        for (name, quoted) in [
+            (&b"plain name"[..], &b"plain name"[..]),
+            ("caf\u{e9}-\u{62a5}".as_bytes(), "caf\u{e9}-\u{62a5}".as_bytes()),
+            (b"tab\there", b"\"tab\\there\""),
+            (b"say \"hi\"", b"\"say \\\"hi\\\"\""),
+            (b"back\\slash", b"\"back\\\\slash\""),
+            (b"\xff\x01", b"\"\\377\\001\""),
+        ] {
+            assert_eq!(c_quote(name).as_ref(), quoted);
+            assert_eq!(c_unquote(quoted).unwrap().as_ref(), name);
+        }
+    }
+
+    #[test]
+    fn refuses_malformed_quoting() {
+        for bad in [&b"\"open"[..], b"\"a\"b", b"\"\\q\"", b"\"\\9\"", b"\"\\40", b"\"\\777\""] {
+            assert_eq!(c_unquote(bad), None, "{}", masked(bad));
+        }
+    }
+
+    #[test]
+    fn every_byte_string_survives() {
+        for a in 0..=255_u8 {
+            for b in 0..=255_u8 {
+                let name = [a, b];
+                assert_eq!(c_unquote(&c_quote(&name)).unwrap().as_ref(), name);
+            }
+        }
+    }
+}
