@@ -1,4 +1,18 @@
+//! The library below the `wt-*` and `run-*` programs: versions the workspace of an agent run, and reads and writes the
+//! run's durable record.
+//!
+//! # Rooms, from the floor up
+//!
+//! * [`error`]: one error type, a kind for the caller and a sentence for the person.
+//! * [`store`]: names as types, every path below the store, and the only code that writes.
+//! * [`stream`]: the wire between commands.
+//! * [`tree`]: the workspace on disk.
+//! * [`cli`]: what all programs share.
+
+pub mod cli;
+pub mod clock;
 pub mod error;
 pub mod store;
 pub mod stream;
 mod sys;
+pub mod tree;

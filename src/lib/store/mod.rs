@@ -1,2 +1,166 @@
+//! The floor of the house: names as types, where things lie, and the only code that writes.
+//!
+//! This room knows nothing of workspaces, rules, snapshots or runs' documents.
+
+pub mod fsio;
+pub mod hash;
 pub mod id;
+pub mod layout;
+pub mod lock;
 pub mod relpath;
+pub mod seam;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, IoContext, Kind, Result};
+use crate::stream::quote;
+use fsio::Durability;
+use id::RunId;
+use lock::Patience;
+
+/// How this process treats the store; the programs fill it from options and environment.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// Whether writes are flushed.
+    pub durability: Durability,
+    /// How long to wait for locks.
+    pub patience: Patience,
+}
+
+/// A store: a directory that holds the object pool and the runs.
+#[derive(Clone)]
+pub struct Store {
+    root: PathBuf,
+    settings: Settings,
+}
+
+impl Store {
+    /// Names a store. It need not exist: a reader then finds nothing, the first writer makes it.
+    #[must_use]
+    pub fn new(root: PathBuf, settings: Settings) -> Self {
+        Self { root, settings }
+    }
+
+    /// The store's directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether writes are flushed.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.settings.durability
+    }
+
+    /// How long to wait for locks.
+    #[must_use]
+    pub fn patience(&self) -> Patience {
+        self.settings.patience
+    }
+
+    /// Device and inode of the store's directory, by which a walk recognises it under any name; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it exists and cannot be examined.
+    pub fn identity(&self) -> Result<Option<(u64, u64)>> {
+        match rustix::fs::stat(&self.root) {
+            Ok(stat) => Ok(Some((stat.st_dev, stat.st_ino))),
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            Err(errno) => Err(Error::io("cannot examine the store", &self.root, &errno.into())),
+        }
+    }
+
+    /// Makes the store's directory, private, with a `.gitignore` that keeps it out of a project's git.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn create(&self) -> Result<()> {
+        if self.root.is_dir() {
+            return Ok(());
+        }
+        fsio::make_store_dirs(&self.root, self.durability()).on("cannot make the store", &self.root)?;
+        fsio::document::publish_new(&self.root.join(".gitignore"), &[b"**\n"], self.durability())?;
+        Ok(())
+    }
+
+    /// Makes a directory below the store, and the store itself.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn create_dir(&self, path: &Path) -> Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        self.create()?;
+        fsio::make_store_dirs(path, self.durability()).on("cannot make the directory", path)
+    }
+
+    /// Refuses a run that was deleted: its tombstone outlives it so that a late writer cannot bring it back.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`].
+    pub fn refuse_deleted(&self, run: &RunId) -> Result<()> {
+        let tombstone = layout::tombstone(&self.root, run);
+        match rustix::fs::lstat(&tombstone) {
+            Ok(_) => Err(Error::not_found(format!("run {} was deleted", quote::name(run.as_str().as_bytes())))
+                .at(tombstone)
+                .hint("use another run id")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Reads a whole store document.
+///
+/// # Errors
+/// [`Kind::NotFound`] when it is not there, [`Kind::Damaged`] when what is there is not a regular file,
+/// [`Kind::Io`] for the rest.
+pub fn read_document(path: &Path) -> Result<Document> {
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
+    let fd = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(|errno| {
+        let error = Error::io("cannot open", path, &errno.into());
+        if errno == rustix::io::Errno::NOENT { error.with_kind(Kind::NotFound) } else { error }
+    })?;
+    let stat = rustix::fs::fstat(&fd).on("cannot examine", path)?;
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
+        return Err(Error::damaged(path, "not a regular file"));
+    }
+    if stat.st_size == 0 {
+        return Ok(Document(Bytes::Empty));
+    }
+    let mut file = std::fs::File::from(fd);
+    // A small document is cheaper to read than to map.
+    if stat.st_size <= MAP_BYTES_MIN {
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0) + 1);
+        io::Read::read_to_end(&mut file, &mut bytes).on("cannot read", path)?;
+        return Ok(Document(Bytes::Read(bytes)));
+    }
+    Ok(Document(Bytes::Mapped(crate::sys::map_store_file(&file).on("cannot map", path)?)))
+}
+
+/// Documents up to this size are read, larger ones mapped.
+const MAP_BYTES_MIN: i64 = 256 * 1024;
+
+/// The bytes of a store document, read or mapped.
+#[derive(Debug)]
+pub struct Document(Bytes);
+
+#[derive(Debug)]
+enum Bytes {
+    Empty,
+    Read(Vec<u8>),
+    Mapped(memmap2::Mmap),
+}
+
+impl std::ops::Deref for Document {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Empty => &[],
+            Bytes::Read(bytes) => bytes,
+            Bytes::Mapped(map) => map,
+        }
+    }
+}

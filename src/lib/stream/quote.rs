@@ -52,7 +52,9 @@ fn push_escaped(out: &mut Vec<u8>, c: char) {
             let mut buffer = [0; 4];
             let bytes = c.encode_utf8(&mut buffer).as_bytes();
             if c.is_control() {
-                bytes.iter().for_each(|b| push_octal(out, *b));
+                for byte in bytes.iter() {
+                    push_octal(out, *byte);
+                }
             } else {
                 out.extend_from_slice(bytes);
             }

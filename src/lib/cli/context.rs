@@ -1,0 +1,196 @@
+//! What the environment says, and how options and environment become a workspace, a store and a run.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::args::{RunArgs, StoreArgs, WorkspaceArgs};
+use crate::error::{Error, Kind, Result};
+use crate::store::fsio::Durability;
+use crate::store::id::RunId;
+use crate::store::lock::{Mode, Patience};
+use crate::store::seam;
+use crate::store::{Settings, Store, layout};
+use crate::stream::quote;
+use crate::tree::root::{InheritedLock, Workspace};
+
+/// How long a lock is waited for unless `WT_LOCK_WAIT` says otherwise.
+const LOCK_WAIT_SECONDS: f64 = 60.0;
+
+/// The environment variables that the programs read; an empty one counts as not set.
+pub struct Environment {
+    program: &'static str,
+}
+
+impl Environment {
+    pub(super) fn read(program: &'static str) -> Self {
+        Self { program }
+    }
+
+    /// The value of a variable that is set and not empty.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name).filter(|value| !value.is_empty())
+    }
+
+    /// Whether captures are switched off (`ITERION_WORKSPACE_TRACK`, facts 2.5).
+    #[must_use]
+    pub fn captures_are_off(&self) -> bool {
+        self.get("ITERION_WORKSPACE_TRACK").is_some_and(|value| {
+            let value = value.to_string_lossy().trim().to_ascii_lowercase();
+            matches!(value.as_str(), "off" | "0" | "false" | "no")
+        })
+    }
+
+    /// Flushing and lock waits.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a value that cannot be understood.
+    pub fn settings(&self) -> Result<Settings> {
+        let durability = match self.get("WT_FSYNC").as_deref().map(OsStr::as_bytes) {
+            None | Some(b"on") => Durability::Flushed,
+            Some(b"off") => Durability::Off,
+            Some(other) => {
+                return Err(Error::usage(format!("WT_FSYNC is {}", quote::name(other))).hint("set it to on or off"));
+            }
+        };
+        let seconds = match self.get("WT_LOCK_WAIT") {
+            None => LOCK_WAIT_SECONDS,
+            Some(text) => text
+                .to_str()
+                .and_then(|text| text.trim().parse::<f64>().ok())
+                .filter(|seconds| (0.0..=1e6).contains(seconds))
+                .ok_or_else(|| {
+                    Error::usage(format!("WT_LOCK_WAIT is {}", quote::name(text.as_bytes())))
+                        .hint("set it to a number of seconds")
+                })?,
+        };
+        Ok(Settings {
+            durability,
+            patience: Patience { limit: Duration::from_secs_f64(seconds), notice: super::say },
+        })
+    }
+
+    /// The workspace lock that `wt-lock` holds for us (`WT_LOCK_FD=<number>:<s or x>`).
+    #[must_use]
+    pub fn inherited_lock(&self) -> Option<InheritedLock> {
+        let value = self.get("WT_LOCK_FD")?;
+        let (fd, mode) = value.to_str()?.split_once(':')?;
+        let mode = match mode {
+            "s" => Mode::Shared,
+            "x" => Mode::Exclusive,
+            _ => return None,
+        };
+        Some(InheritedLock { fd: fd.parse().ok().filter(|fd| *fd >= 0)?, mode })
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.get("HOME").map(PathBuf::from)
+    }
+
+    fn iterion_home(&self) -> Option<PathBuf> {
+        self.get("ITERION_HOME").map(PathBuf::from).or_else(|| Some(self.home()?.join(".iterion")))
+    }
+
+    /// The path of the workspace that the options name, which need not exist.
+    #[must_use]
+    pub fn workspace_path(&self, args: &WorkspaceArgs) -> PathBuf {
+        args.workspace
+            .clone()
+            .or_else(|| self.get("WT_WORKSPACE").map(PathBuf::from))
+            .unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// Opens the workspace that the options name.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`], and [`Kind::Refused`] for a root that nobody means.
+    pub fn workspace(&self, args: &WorkspaceArgs) -> Result<Workspace> {
+        let workspace = Workspace::open(&self.workspace_path(args))?;
+        if !args.yes_this_root {
+            workspace.refuse_unlikely(self.home().as_deref(), self.iterion_home().as_deref())?;
+        }
+        Ok(workspace)
+    }
+
+    /// Names the store: `--store`, `WT_STORE`, `.iterion` of the workspace if it is a store, else the one of this
+    /// workspace below `ITERION_HOME` or `~/.iterion` (design section 5).
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] when nothing names one.
+    pub fn store(&self, args: &StoreArgs, workspace: &Path) -> Result<Store> {
+        let settings = self.settings()?;
+        if let Some(named) = args.store.clone().or_else(|| self.get("WT_STORE").map(PathBuf::from)) {
+            return Ok(Store::new(named, settings));
+        }
+        let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
+        let workspace = workspace.canonicalize().unwrap_or(workspace);
+        let embedded = workspace.join(layout::PROJECT_DIR);
+        if ["runs", "dispatcher", ".iterion-store"].iter().any(|mark| embedded.join(mark).exists()) {
+            return Ok(Store::new(embedded, settings));
+        }
+        let home = self.iterion_home().ok_or_else(|| {
+            Error::not_found(format!("{} cannot tell where the store is: HOME is not set", self.program))
+                .hint("name the store with --store or WT_STORE")
+        })?;
+        let flat: Vec<u8> = workspace
+            .as_os_str()
+            .as_bytes()
+            .iter()
+            .map(|byte| if matches!(byte, b'/' | b'\\' | b':') { b'-' } else { *byte })
+            .collect();
+        Ok(Store::new(home.join("projects").join(OsString::from_vec(flat)), settings))
+    }
+
+    /// The run that the options name, if they name one.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when it cannot be a run id.
+    pub fn run_if_named(&self, args: &RunArgs) -> Result<Option<RunId>> {
+        let Some(named) = args.run.clone().or_else(|| self.get("WT_RUN")) else { return Ok(None) };
+        let text = named.to_str().ok_or_else(|| {
+            Error::usage(format!("run id {} is not UTF-8", quote::name(named.as_bytes())))
+                .hint("name the run by the name of its directory below runs/")
+        })?;
+        RunId::named(text).map(Some)
+    }
+
+    /// The run that the options name.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when they name none, or what cannot be one.
+    pub fn run(&self, args: &RunArgs) -> Result<RunId> {
+        self.run_if_named(args)?
+            .ok_or_else(|| Error::new(Kind::Usage, "no run is named").hint("name it with --run or WT_RUN"))
+    }
+}
+
+/// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
+/// `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.
+pub(super) fn arm_seam() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let text = |name: &str| std::env::var(name).ok();
+    let fault = text("WT_TEST_FAULT").and_then(|value| {
+        let (nth, what) = value.split_once(':')?;
+        let fault = match what {
+            "kill" => seam::Fault::Kill,
+            "ENOSPC" => seam::Fault::Fail(rustix::io::Errno::NOSPC),
+            "EIO" => seam::Fault::Fail(rustix::io::Errno::IO),
+            "EACCES" => seam::Fault::Fail(rustix::io::Errno::ACCESS),
+            "EMFILE" => seam::Fault::Fail(rustix::io::Errno::MFILE),
+            _ => return None,
+        };
+        Some((nth.parse().ok()?, fault))
+    });
+    let hooks = text("WT_TEST_HOOK")
+        .and_then(|value| value.split_once('=').map(|(name, command)| (name.to_owned(), command.to_owned())))
+        .into_iter()
+        .collect::<Vec<_>>();
+    let (fired, trace) = (text("WT_TEST_FIRED").map(PathBuf::from), text("WT_TEST_TRACE").map(PathBuf::from));
+    if fault.is_some() || trace.is_some() || !hooks.is_empty() {
+        seam::arm(seam::Plan { fault, fired, trace, hooks });
+    }
+}

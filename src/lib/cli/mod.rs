@@ -1,0 +1,195 @@
+//! What all programs share: the command line, the environment, messages, exit codes, standard streams.
+//!
+//! The only room that knows of the terminal and the process. A program is one call of [`main`] with its [`Page`] and a
+//! function from its own options to a [`Status`].
+
+pub mod args;
+pub mod context;
+pub mod input;
+pub mod out;
+pub mod page;
+
+use std::cell::Cell;
+use std::process::ExitCode;
+
+use clap::{Args, Command, FromArgMatches};
+
+use crate::error::{Error, Kind, Result};
+use args::Common;
+use context::Environment;
+use out::Out;
+pub use page::Page;
+
+/// How a program ended that did what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Done, or the answer is yes.
+    Done,
+    /// The answer is no: absent, or different. Queries only.
+    No,
+    /// Done, but something asked for was left out, and named.
+    Partial,
+}
+
+/// The exit code of a process whose standard output was closed by its reader.
+pub const EXIT_STDOUT_CLOSED: u8 = 141;
+
+/// The exit code of each kind of error (design section 5).
+#[must_use]
+pub fn exit_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Usage | Kind::NotFound => 2,
+        Kind::Damaged => 4,
+        Kind::Refused => 5,
+        Kind::Conflict => 6,
+        Kind::Limit => 7,
+        Kind::Io => 8,
+    }
+}
+
+/// The reverse of [`exit_code`], for a failure that an earlier stage of a pipeline reports by its code.
+#[must_use]
+pub fn kind_of_exit_code(code: u8) -> Kind {
+    match code {
+        2 => Kind::Usage,
+        4 => Kind::Damaged,
+        5 => Kind::Refused,
+        6 => Kind::Conflict,
+        7 => Kind::Limit,
+        _ => Kind::Io,
+    }
+}
+
+/// One running program: its name, its environment, how it talks.
+pub struct Cli {
+    page: &'static Page,
+    common: Common,
+    warnings: Cell<usize>,
+    /// What the environment says.
+    pub env: Environment,
+    /// Standard output.
+    pub out: Out,
+}
+
+/// So many warnings are written in full; a directory full of gaps must not bury the rest.
+const WARNINGS_SHOWN_MAX: usize = 20;
+
+impl Cli {
+    /// Whether output is JSON lines.
+    #[must_use]
+    pub fn json(&self) -> bool {
+        self.common.json
+    }
+
+    /// Whether `-q` was given.
+    #[must_use]
+    pub fn quiet(&self) -> bool {
+        self.common.quiet
+    }
+
+    /// Whether `-v` was given.
+    #[must_use]
+    pub fn verbose(&self) -> bool {
+        self.common.verbose
+    }
+
+    /// Says something that the caller must know although the work goes on. Silent with `-q`.
+    pub fn warn(&self, message: impl std::fmt::Display) {
+        if self.quiet() {
+            return;
+        }
+        let number = self.warnings.get() + 1;
+        self.warnings.set(number);
+        if number <= WARNINGS_SHOWN_MAX || self.verbose() {
+            say(&format!("{}: warning: {message}", self.page.name));
+        } else if number == WARNINGS_SHOWN_MAX + 1 {
+            say(&format!("{}: warning: more warnings follow; -v shows all of them", self.page.name));
+        }
+    }
+
+    /// Says a summary or a piece of advice on standard error. Silent with `-q`.
+    pub fn note(&self, message: impl std::fmt::Display) {
+        if !self.quiet() {
+            say(&format!("{}: {message}", self.page.name));
+        }
+    }
+}
+
+/// Writes one line to standard error. A broken standard error is nobody's concern any more.
+pub(crate) fn say(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Runs a program: parses its options, calls `run`, reports an error, flushes, and says how it ended.
+pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>) -> ExitCode {
+    context::arm_seam();
+    let command = command::<A>(page);
+    if let Some(status) = page::generate(page, &command) {
+        return status;
+    }
+    let parsed = command
+        .try_get_matches()
+        .and_then(|matches| Ok((A::from_arg_matches(&matches)?, Common::from_arg_matches(&matches)?)));
+    let (args, common) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return refuse_usage(page, &error),
+    };
+    let mut cli =
+        Cli { page, common, warnings: Cell::new(0), env: Environment::read(page.name), out: Out::new(page) };
+    let ended = run(args, &mut cli);
+    let json = cli.json();
+    if json && let Err(error) = &ended {
+        cli.out.line(page::error_json(error).as_bytes());
+    }
+    // Output that could not be written is reported even after an error: both are true.
+    let written = cli.out.finish();
+    match (ended, written) {
+        (Ok(_), out::Finished::ReaderGone) => ExitCode::from(EXIT_STDOUT_CLOSED),
+        (Err(error), _) | (Ok(_), out::Finished::Failed(error)) => {
+            report(page, &error);
+            ExitCode::from(exit_code(error.kind()))
+        }
+        (Ok(Status::Done), out::Finished::Written) => ExitCode::SUCCESS,
+        (Ok(Status::No), out::Finished::Written) => ExitCode::from(1),
+        (Ok(Status::Partial), out::Finished::Written) => ExitCode::from(3),
+    }
+}
+
+fn command<A: Args>(page: &'static Page) -> Command {
+    let command = Command::new(page.name)
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(page.about)
+        .override_usage(page.usage())
+        .after_help(format!("The manual page {}(1) has the whole text, exit codes and examples.", page.name))
+        .max_term_width(100)
+        .args_override_self(false);
+    Common::augment_args(A::augment_args(command))
+}
+
+/// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.
+fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+    if matches!(error.kind(), DisplayHelp | DisplayVersion) {
+        return match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::from(8),
+        };
+    }
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or(&text).trim();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let error = Error::usage(line.trim_end_matches('.')).hint(format!("see '{} --help'", page.name));
+    if std::env::args_os().any(|arg| arg == "--json") {
+        let mut out = Out::new(page);
+        out.line(page::error_json(&error).as_bytes());
+        out.finish();
+    }
+    report(page, &error);
+    ExitCode::from(2)
+}
+
+fn report(page: &Page, error: &Error) {
+    say(&format!("{}: error: {error}", page.name));
+}

@@ -1,0 +1,132 @@
+//! Standard output: buffered, and never silently lost.
+//!
+//! A program that only reads stops when nobody listens any more; one that changes things finishes its work and says at
+//! the end that its output went nowhere (design section 5).
+
+use std::io::Write;
+use std::os::fd::AsFd;
+
+use rustix::io::Errno;
+
+use super::page::{Effect, Page};
+use crate::error::Error;
+
+/// Flushed when this much has gathered.
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// Buffered standard output.
+pub struct Out {
+    buffer: Vec<u8>,
+    failed: Option<Errno>,
+    effect: Effect,
+    program: &'static str,
+}
+
+/// What became of the output.
+#[derive(Debug)]
+pub enum Finished {
+    /// All of it was written.
+    Written,
+    /// The reader closed its end.
+    ReaderGone,
+    /// It could not be written.
+    Failed(Error),
+}
+
+impl Out {
+    pub(super) fn new(page: &Page) -> Self {
+        let failed = crate::sys::stdout_was_closed().then_some(Errno::BADF);
+        Self { buffer: Vec::new(), failed, effect: page.effect, program: page.name }
+    }
+
+    /// Writes bytes.
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.flush();
+        }
+    }
+
+    /// Writes a line and its newline.
+    pub fn line(&mut self, line: &[u8]) {
+        self.buffer.extend_from_slice(line);
+        self.write(b"\n");
+    }
+
+    /// Writes an item and its end: a newline, or NUL.
+    pub fn item(&mut self, item: &[u8], end: u8) {
+        self.buffer.extend_from_slice(item);
+        self.write(&[end]);
+    }
+
+    /// Hands everything to the operating system now, so that a reader sees it.
+    pub fn flush(&mut self) {
+        let mut rest = self.buffer.as_slice();
+        while self.failed.is_none() && !rest.is_empty() {
+            match rustix::io::write(rustix::stdio::stdout(), rest) {
+                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.failed = wait_until_writable().err(),
+                Err(errno) => self.failed = Some(errno),
+            }
+        }
+        self.buffer.clear();
+        if self.effect == Effect::Reads
+            && let Some(errno) = self.failed
+        {
+            stop(self.program, errno);
+        }
+    }
+
+    pub(super) fn finish(&mut self) -> Finished {
+        if !self.buffer.is_empty() {
+            self.flush();
+        }
+        match self.failed {
+            // Nothing was to be written, or all of it was.
+            None => Finished::Written,
+            Some(Errno::PIPE) => Finished::ReaderGone,
+            Some(errno) => Finished::Failed(write_error(errno)),
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Out::write(self, bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Out::flush(self);
+        Ok(())
+    }
+}
+
+/// A pipe that somebody made non-blocking is full: nothing to do until its reader has read.
+fn wait_until_writable() -> Result<(), Errno> {
+    let stdout = rustix::stdio::stdout();
+    let mut wait = [rustix::event::PollFd::from_borrowed_fd(stdout.as_fd(), rustix::event::PollFlags::OUT)];
+    match rustix::event::poll(&mut wait, None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn write_error(errno: Errno) -> Error {
+    let cause = std::io::Error::from(errno);
+    let mut text = crate::error::describe(&cause);
+    if errno == Errno::BADF {
+        text = "it is closed".into();
+    }
+    Error::new(crate::error::Kind::Io, format!("cannot write to standard output: {text}"))
+}
+
+/// Ends a program that only reads: what it has left to do is of no use to anybody.
+fn stop(program: &str, errno: Errno) -> ! {
+    if errno == Errno::PIPE {
+        std::process::exit(i32::from(super::EXIT_STDOUT_CLOSED));
+    }
+    super::say(&format!("{program}: error: {}", write_error(errno)));
+    std::process::exit(8);
+}

@@ -1,0 +1,307 @@
+//! The only code that creates, writes, renames, links, removes or flushes anything.
+//!
+//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`], and below them (in
+//! [`document`]) the protocol for store documents. No primitive follows a link in its last component, and none
+//! resolves a path of more than one component inside a workspace: callers open the directory first.
+
+pub mod document;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::seam::point;
+
+/// Whether changes are flushed to the disk before they are relied on (`WT_FSYNC`, design section 7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Everything named by a label survives a power cut.
+    Flushed,
+    /// For throw-away stores: only kills are survived.
+    Off,
+}
+
+/// Mode of every file below the store.
+pub const FILE_MODE: u32 = 0o600;
+/// Mode of every directory below the store.
+pub const DIR_MODE: u32 = 0o700;
+
+fn shown(name: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(name))
+}
+
+/// Bits of a mode that we ever set: never set-user-id, set-group-id or sticky.
+#[must_use]
+pub fn permission_bits(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode & 0o777)
+}
+
+/// Creates a new file for writing, failing if the name exists in any form. The mode holds from the first instant and
+/// whatever the umask.
+///
+/// # Errors
+/// What the operating system said; `EEXIST` when the name is taken.
+pub fn create_new(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<File> {
+    point("create", shown(name))?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = rustix::fs::openat(dir, name, flags, permission_bits(mode))?;
+    rustix::fs::fchmod(&fd, permission_bits(mode))?;
+    Ok(fd.into())
+}
+
+/// Writes all of `bytes` at the end of what was written to `file` so far.
+///
+/// # Errors
+/// What the operating system said; part of the bytes may have been written.
+pub fn write_all(file: &mut File, bytes: &[u8], name: &[u8]) -> io::Result<()> {
+    point("write", shown(name))?;
+    file.write_all(bytes)
+}
+
+/// Sets the permission bits of an open file or directory.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_mode(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
+    point("chmod", shown(name))?;
+    Ok(rustix::fs::fchmod(fd, permission_bits(mode))?)
+}
+
+/// Flushes a file's data and what is needed to read it back.
+///
+/// # Errors
+/// What the operating system said; the data must then be taken as not durable.
+pub fn flush_data(fd: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("flush", shown(name))?;
+    Ok(rustix::fs::fdatasync(fd)?)
+}
+
+/// Flushes a directory, so that the names in it are durable. File systems that cannot are excused.
+///
+/// # Errors
+/// What the operating system said.
+pub fn flush_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("flush-dir", shown(name))?;
+    match rustix::fs::fsync(dir) {
+        Err(Errno::INVAL | Errno::NOTSUP) | Ok(()) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Flushes the whole file system that `dir` lies on.
+///
+/// # Errors
+/// What the operating system said.
+pub fn flush_file_system(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("flush-fs", shown(name))?;
+    Ok(rustix::fs::syncfs(dir)?)
+}
+
+/// Renames, replacing what is there.
+///
+/// # Errors
+/// What the operating system said.
+pub fn rename(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
+    point("rename", shown(to))?;
+    Ok(rustix::fs::renameat(from_dir, from, to_dir, to)?)
+}
+
+/// Renames, failing with `EEXIST` if the new name is taken. Where the file system cannot promise that, a hard link
+/// and an unlink do (files only); a directory is then renamed after a look.
+///
+/// # Errors
+/// What the operating system said.
+pub fn rename_new(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
+    point("rename-new", shown(to))?;
+    match rustix::fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS) => {}
+        other => return Ok(other?),
+    }
+    match rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty()) {
+        Ok(()) => Ok(rustix::fs::unlinkat(from_dir, from, AtFlags::empty())?),
+        Err(Errno::EXIST) => Err(Errno::EXIST.into()),
+        Err(_) => match rustix::fs::statat(to_dir, to, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(rustix::fs::renameat(from_dir, from, to_dir, to)?),
+            Ok(_) => Err(Errno::EXIST.into()),
+            Err(errno) => Err(errno.into()),
+        },
+    }
+}
+
+/// What became of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exchanged {
+    /// Both names changed places in one step.
+    Yes,
+    /// The file system cannot exchange; nothing happened.
+    Unsupported,
+}
+
+/// Lets two names change places in one step.
+///
+/// # Errors
+/// What the operating system said; nothing happened then.
+pub fn exchange(a_dir: BorrowedFd<'_>, a: &[u8], b_dir: BorrowedFd<'_>, b: &[u8]) -> io::Result<Exchanged> {
+    point("exchange", shown(b))?;
+    match rustix::fs::renameat_with(a_dir, a, b_dir, b, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(Exchanged::Yes),
+        Err(Errno::INVAL | Errno::NOSYS) => Ok(Exchanged::Unsupported),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Gives an existing file a second name, failing with `EEXIST` if that is taken.
+///
+/// # Errors
+/// What the operating system said.
+pub fn link_new(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
+    point("link", shown(to))?;
+    Ok(rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty())?)
+}
+
+/// Makes a symbolic link with the given target text, failing if the name is taken.
+///
+/// # Errors
+/// What the operating system said.
+pub fn symlink(target: &[u8], dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("symlink", shown(name))?;
+    Ok(rustix::fs::symlinkat(target, dir, name)?)
+}
+
+/// Makes a directory whose mode holds whatever the umask, failing if the name is taken.
+///
+/// # Errors
+/// What the operating system said.
+pub fn make_dir(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
+    point("mkdir", shown(name))?;
+    rustix::fs::mkdirat(dir, name, permission_bits(mode))?;
+    let opened = open_dir(dir, name)?;
+    Ok(rustix::fs::fchmod(&opened, permission_bits(mode))?)
+}
+
+/// Removes a file or link.
+///
+/// # Errors
+/// What the operating system said.
+pub fn unlink(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("unlink", shown(name))?;
+    Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
+}
+
+/// Removes an empty directory.
+///
+/// # Errors
+/// What the operating system said; `ENOTEMPTY` when something is in it.
+pub fn remove_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("rmdir", shown(name))?;
+    Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Cuts a file to `len` bytes.
+///
+/// # Errors
+/// What the operating system said.
+pub fn truncate(file: &File, len: u64, name: &[u8]) -> io::Result<()> {
+    point("truncate", shown(name))?;
+    Ok(rustix::fs::ftruncate(file, len)?)
+}
+
+/// Sets a store file's access and modification time to now: a dedupe hit keeps an object young.
+///
+/// # Errors
+/// What the operating system said.
+pub fn touch(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    use rustix::fs::{Timespec, Timestamps, UTIME_NOW};
+    point("touch", shown(name))?;
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    let times = Timestamps { last_access: now, last_modification: now };
+    Ok(rustix::fs::utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// Opens a directory by one name, never through a link.
+///
+/// # Errors
+/// What the operating system said.
+pub fn open_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
+}
+
+/// Opens a directory of the store by its path, which may lead through links (a run directory may be one).
+///
+/// # Errors
+/// What the operating system said.
+pub fn open_store_dir(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// Opens a regular file for reading: never through a link, never waiting for a FIFO's writer.
+///
+/// The caller decides by `fstat` whether what it got is a regular file.
+///
+/// # Errors
+/// What the operating system said; `ELOOP` for a link.
+pub fn open_read(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
+}
+
+/// Makes a store directory and those above it that are missing, each private.
+///
+/// # Errors
+/// What the operating system said.
+pub fn make_store_dirs(path: &Path, durability: Durability) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    make_store_dirs(parent, durability)?;
+    let dir = open_store_dir(parent)?;
+    match make_dir(dir.as_fd(), name.as_bytes(), DIR_MODE) {
+        Ok(()) if durability == Durability::Flushed => flush_dir(dir.as_fd(), name.as_bytes()),
+        // Somebody else was as quick; a file in the way shows when the directory is used.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// Opens a lock file, which is made if it is missing, and is never removed.
+///
+/// # Errors
+/// What the operating system said.
+pub fn open_lock_file(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {
+            point("create", path)?;
+            let fd = rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
+            // A strange umask must not lock the next process out.
+            rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+            Ok(fd)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// A name that no other process and no other call uses at the same time, with the given prefix.
+#[must_use]
+pub fn temp_name(prefix: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!(
+        "{prefix}{}-{:x}-{number:x}",
+        rustix::process::getpid().as_raw_nonzero(),
+        time.tv_sec * 1_000_000_000 + time.tv_nsec
+    )
+}

@@ -1,0 +1,136 @@
+//! Every path below the store (wt-store(5), facts 1.1). Nothing else builds one.
+//!
+//! ```text
+//! <store>/
+//! ├── workspace-objects/                 the pool, shared by all runs
+//! │   ├── .lock                          held shared by writers and readers, exclusive by a sweep
+//! │   ├── .obj-<unique>                  an object being written
+//! │   └── <aa>/<62 hex digits>           one object: raw bytes, named by their SHA-256
+//! └── runs/<run>/
+//!     ├── .lock                          the engine's, for as long as the run executes
+//!     ├── .deleted                       tombstone of a deleted run
+//!     ├── run.json, events.jsonl, ...    the run store (room `run`)
+//!     └── workspace/
+//!         ├── .lock                      history lock: every change of index and journal
+//!         ├── index.json                 stat cache, labels, head, overflow latch
+//!         ├── labels.log                 journal of label and head changes (ours)
+//!         ├── shards.cache               when each shard of the pool was last seen (ours, disposable)
+//!         └── snapshots/
+//!             ├── <id>.json              a manifest
+//!             └── pin-<id>.json          hashes that <id> names outside `entries` (ours)
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use super::id::{ObjectId, RunId, SnapshotId};
+
+/// Name of the directory in a workspace that may hold a store, and that holds a restore's staging area.
+pub const PROJECT_DIR: &str = ".iterion";
+/// Prefix of every temporary file that we or the original leave in a directory.
+pub const TEMP_PREFIX: &str = ".iterion-tmp-";
+/// Prefix of an object being written, in the pool's root.
+pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
+/// Prefix of the file name of a pin.
+pub const PIN_PREFIX: &str = "pin-";
+
+/// The pool's directory.
+#[must_use]
+pub fn pool(store: &Path) -> PathBuf {
+    store.join("workspace-objects")
+}
+
+/// The pool's lock file.
+#[must_use]
+pub fn pool_lock(store: &Path) -> PathBuf {
+    pool(store).join(".lock")
+}
+
+/// The shard and the file name of an object, relative to the pool: `aa` and 62 digits.
+#[must_use]
+pub fn object_names(id: ObjectId) -> ([u8; 2], [u8; 62]) {
+    let hex = id.hex();
+    let (mut shard, mut rest) = ([0; 2], [0; 62]);
+    shard.copy_from_slice(&hex[..2]);
+    rest.copy_from_slice(&hex[2..]);
+    (shard, rest)
+}
+
+/// An object's path.
+#[must_use]
+pub fn object(store: &Path, id: ObjectId) -> PathBuf {
+    let hex = id.to_string();
+    let (shard, rest) = hex.split_at(2);
+    pool(store).join(shard).join(rest)
+}
+
+/// The directory of all runs.
+#[must_use]
+pub fn runs(store: &Path) -> PathBuf {
+    store.join("runs")
+}
+
+/// A run's directory.
+#[must_use]
+pub fn run(store: &Path, run: &RunId) -> PathBuf {
+    runs(store).join(run.as_str())
+}
+
+/// The engine's run lock.
+#[must_use]
+pub fn run_lock(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".lock")
+}
+
+/// The tombstone of a deleted run.
+#[must_use]
+pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".deleted")
+}
+
+/// The directory of a run's history.
+#[must_use]
+pub fn history(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("workspace")
+}
+
+/// The lock of a run's history.
+#[must_use]
+pub fn history_lock(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join(".lock")
+}
+
+/// A run's index.
+#[must_use]
+pub fn index(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join("index.json")
+}
+
+/// A run's label journal.
+#[must_use]
+pub fn journal(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join("labels.log")
+}
+
+/// A run's memory of the pool's shards.
+#[must_use]
+pub fn shard_cache(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join("shards.cache")
+}
+
+/// The directory of a run's manifests and pins.
+#[must_use]
+pub fn snapshots(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join("snapshots")
+}
+
+/// A manifest.
+#[must_use]
+pub fn manifest(store: &Path, id: &RunId, snapshot: &SnapshotId) -> PathBuf {
+    snapshots(store, id).join(format!("{snapshot}.json"))
+}
+
+/// The pin that belongs to a manifest.
+#[must_use]
+pub fn pin(store: &Path, id: &RunId, snapshot: &SnapshotId) -> PathBuf {
+    snapshots(store, id).join(format!("{PIN_PREFIX}{snapshot}.json"))
+}

@@ -1,0 +1,5 @@
+//! The workspace as it is on disk: its root, the rules, the walk, and whether a file is still the same.
+//!
+//! This room knows nothing of snapshots or history, writes nothing and follows no link.
+
+pub mod root;
