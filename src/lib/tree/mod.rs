@@ -1,0 +1,3 @@
+//! The workspace tree: which of its paths count, and what they look like. It knows nothing of snapshots or stores.
+
+pub mod rules;
