@@ -3,3 +3,4 @@
 //! This room knows nothing of snapshots or history, writes nothing and follows no link.
 
 pub mod root;
+pub mod rules;

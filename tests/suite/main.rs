@@ -1,0 +1,1 @@
+mod rules_git;
