@@ -56,7 +56,7 @@ pub struct Error {
 }
 
 /// The result of everything fallible in this library.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// Makes an error of `kind`; `message` is lower case and has no full stop.

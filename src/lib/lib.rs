@@ -7,11 +7,15 @@
 //! * [`store`]: names as types, every path below the store, and the only code that writes.
 //! * [`stream`]: the wire between commands.
 //! * [`tree`]: the workspace on disk.
+//! * [`history`]: what was captured, under which names, and what differs.
+//! * [`act`]: what changes a store or a workspace: capture, restore.
 //! * [`cli`]: what all programs share.
 
+pub mod act;
 pub mod cli;
 pub mod clock;
 pub mod error;
+pub mod history;
 pub mod store;
 pub mod stream;
 mod sys;

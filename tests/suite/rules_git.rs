@@ -49,7 +49,8 @@ impl Random {
 
 /// Whether git is there to judge; says so where it is not.
 fn git_is_here() -> bool {
-    let found = Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    let found =
+        Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
     if !found {
         eprintln!("SKIPPED: git is not installed, so nothing judges the ignore rules");
     }
@@ -157,9 +158,44 @@ impl Differences {
 /// Paths with every directory above each of them, as directories and, all but those, as files too.
 fn probes() -> Vec<Probe> {
     let deep = [
-        "a", "b", "ab", "ba", "aab", "foo", "bar", "a.x", ".a", "a ", " a", "a\t", "a\r", "#a", "!a", "]", "-", "[a",
-        "*", "\\", "a\\", "A", "a-b", "x\u{e9}", "a/a", "a/b", "a/ab", "b/a", "b/a.x", "foo/bar", "foo/a/bar", "ab/a ",
-        "a/b/a", "a/b/b", "b/a/b", "a/a/a/b", "foo/a/b/bar", "ab/b/foo/a.x",
+        "a",
+        "b",
+        "ab",
+        "ba",
+        "aab",
+        "foo",
+        "bar",
+        "a.x",
+        ".a",
+        "a ",
+        " a",
+        "a\t",
+        "a\r",
+        "#a",
+        "!a",
+        "]",
+        "-",
+        "[a",
+        "*",
+        "\\",
+        "a\\",
+        "A",
+        "a-b",
+        "x\u{e9}",
+        "a/a",
+        "a/b",
+        "a/ab",
+        "b/a",
+        "b/a.x",
+        "foo/bar",
+        "foo/a/bar",
+        "ab/a ",
+        "a/b/a",
+        "a/b/b",
+        "b/a/b",
+        "a/a/a/b",
+        "foo/a/b/bar",
+        "ab/b/foo/a.x",
     ];
     let mut all: Vec<Vec<u8>> = deep.iter().map(|path| path.as_bytes().to_vec()).collect();
     all.push(b"\xff".to_vec());
@@ -180,13 +216,73 @@ fn probes() -> Vec<Probe> {
 /// A pattern without `!`, often one that matches something.
 fn generate_pattern(random: &mut Random) -> Vec<u8> {
     const SEGMENTS: &[&str] = &[
-        "a", "b", "ab", "foo", "bar", "a", "b", "*", "**", "**", "***", "?", "??", "a*", "*b", "*.x", "a?", "*a*b",
-        "a**b", "**a", "b**", "[ab]", "[!a]", "[^b]*", "[a-c]", "\\a", "\\*", "a\\b", "[[:alpha:]]", "*[[:space:]]",
-        "[]-]", "[a-]*", ".*", "[[:lower:]-]*", "*\\ ", "\\#a", "\\!a", "[a/b]", "\u{e9}", "x?*", "[!-~]*", "f[n-p]o",
+        "a",
+        "b",
+        "ab",
+        "foo",
+        "bar",
+        "a",
+        "b",
+        "*",
+        "**",
+        "**",
+        "***",
+        "?",
+        "??",
+        "a*",
+        "*b",
+        "*.x",
+        "a?",
+        "*a*b",
+        "a**b",
+        "**a",
+        "b**",
+        "[ab]",
+        "[!a]",
+        "[^b]*",
+        "[a-c]",
+        "\\a",
+        "\\*",
+        "a\\b",
+        "[[:alpha:]]",
+        "*[[:space:]]",
+        "[]-]",
+        "[a-]*",
+        ".*",
+        "[[:lower:]-]*",
+        "*\\ ",
+        "\\#a",
+        "\\!a",
+        "[a/b]",
+        "\u{e9}",
+        "x?*",
+        "[!-~]*",
+        "f[n-p]o",
     ];
     const SOUP: &[&str] = &[
-        "a", "b", "a", "*", "**", "?", "[", "]", "!", "^", "-", "\\", "/", " ", ".", ":", "[:", ":]", "alpha", "[ab",
-        "[[:space:]]", "#", "\t",
+        "a",
+        "b",
+        "a",
+        "*",
+        "**",
+        "?",
+        "[",
+        "]",
+        "!",
+        "^",
+        "-",
+        "\\",
+        "/",
+        " ",
+        ".",
+        ":",
+        "[:",
+        ":]",
+        "alpha",
+        "[ab",
+        "[[:space:]]",
+        "#",
+        "\t",
     ];
     let mut pattern = String::new();
     if random.below(4) == 0 {
@@ -201,7 +297,8 @@ fn generate_pattern(random: &mut Random) -> Vec<u8> {
             }
             pattern.push_str(random.pick(SEGMENTS));
         }
-        pattern.push_str(random.pick(&["", "", "", "", "", "", "/", "/", "/**", "/*", " ", "\t", "\\ ", "  ", "\r"]));
+        pattern
+            .push_str(random.pick(&["", "", "", "", "", "", "/", "/", "/**", "/*", " ", "\t", "\\ ", "  ", "\r"]));
     }
     let pattern = pattern.trim_start_matches(['!', '#']);
     mend_old_stars(pattern.as_bytes())
@@ -330,7 +427,8 @@ fn classes_hold_the_same_bytes_as_gits() {
     classes.extend(names.iter().map(|name| format!("[![:{name}:]]")));
     let mut random = Random(seed());
     for _ in 0..250 {
-        let members = ["a", "z", "0", "-", "-", "-", "]", "[", "!", "^", "\\", " ", "[:digit:]", "[:", ":]", "~", "\u{e9}"];
+        let members =
+            ["a", "z", "0", "-", "-", "-", "]", "[", "!", "^", "\\", " ", "[:digit:]", "[:", ":]", "~", "\u{e9}"];
         let members: String = (0..=random.below(6)).map(|_| random.pick(&members)).collect();
         classes.push(format!("[{}{members}]", random.pick(&["", "", "!", "^"])));
     }

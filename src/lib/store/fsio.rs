@@ -182,8 +182,14 @@ pub fn symlink(target: &[u8], dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()
 pub fn make_dir(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
     point("mkdir", shown(name))?;
     rustix::fs::mkdirat(dir, name, permission_bits(mode))?;
-    let opened = open_dir(dir, name)?;
-    Ok(rustix::fs::fchmod(&opened, permission_bits(mode))?)
+    match open_dir(dir, name) {
+        Ok(opened) => Ok(rustix::fs::fchmod(&opened, permission_bits(mode))?),
+        // Under an umask that takes our own bits away, or a mode without them, it can only be named.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes a file or link.
@@ -272,6 +278,35 @@ pub fn make_store_dirs(path: &Path, durability: Durability) -> io::Result<()> {
         // Somebody else was as quick; a file in the way shows when the directory is used.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
+    }
+}
+
+/// Appends bytes to a store file in one write, making it if it is missing, and flushes them. What a short write left
+/// behind is cut off again.
+///
+/// # Errors
+/// What the operating system said; the file then ends where it ended before, or in a line cut short.
+pub fn append(dir: BorrowedFd<'_>, name: &[u8], bytes: &[u8], durability: Durability) -> io::Result<()> {
+    point("append", shown(name))?;
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {
+            let fd = rustix::fs::openat(dir, name, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
+            rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+            fd
+        }
+        other => other?,
+    };
+    let mut file = File::from(fd);
+    let before = file.metadata()?.len();
+    if let Err(error) = file.write_all(bytes) {
+        // Best effort: a reader isolates a line cut short anyway.
+        let _ = truncate(&file, before, name);
+        return Err(error);
+    }
+    match durability {
+        Durability::Flushed => flush_data(file.as_fd(), name),
+        Durability::Off => Ok(()),
     }
 }
 

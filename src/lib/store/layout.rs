@@ -14,7 +14,6 @@
 //!         ├── .lock                      history lock: every change of index and journal
 //!         ├── index.json                 stat cache, labels, head, overflow latch
 //!         ├── labels.log                 journal of label and head changes (ours)
-//!         ├── shards.cache               when each shard of the pool was last seen (ours, disposable)
 //!         └── snapshots/
 //!             ├── <id>.json              a manifest
 //!             └── pin-<id>.json          hashes that <id> names outside `entries` (ours)
@@ -109,12 +108,6 @@ pub fn index(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn journal(store: &Path, id: &RunId) -> PathBuf {
     history(store, id).join("labels.log")
-}
-
-/// A run's memory of the pool's shards.
-#[must_use]
-pub fn shard_cache(store: &Path, id: &RunId) -> PathBuf {
-    history(store, id).join("shards.cache")
 }
 
 /// The directory of a run's manifests and pins.

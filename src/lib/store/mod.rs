@@ -7,6 +7,7 @@ pub mod hash;
 pub mod id;
 pub mod layout;
 pub mod lock;
+pub mod pool;
 pub mod relpath;
 pub mod seam;
 

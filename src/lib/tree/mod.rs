@@ -2,5 +2,9 @@
 //!
 //! This room knows nothing of snapshots or history, writes nothing and follows no link.
 
+pub mod beneath;
+pub mod listing;
 pub mod root;
 pub mod rules;
+pub mod stat;
+pub mod walk;

@@ -131,7 +131,9 @@ impl Pattern {
             Self::Path(steps) => (None, &*steps.steps),
         };
         let globs = steps.iter().filter_map(|step| if let Step::Name(glob) = step { Some(glob) } else { None });
-        name.into_iter().chain(globs).filter_map(|glob| if let Glob::Literal(name) = glob { Some(&**name) } else { None })
+        name.into_iter()
+            .chain(globs)
+            .filter_map(|glob| if let Glob::Literal(name) = glob { Some(&**name) } else { None })
     }
 }
 

@@ -44,7 +44,8 @@ fn check(table: &[Row]) {
     }
 }
 
-const MEDIA: &str = "runs/**\n!runs/**/export/*.mp4\n!runs/**/audio/*.mp3\n!runs/**/audio/*.txt\n!runs/**/music/*.wav\n";
+const MEDIA: &str =
+    "runs/**\n!runs/**/export/*.mp4\n!runs/**/audio/*.mp3\n!runs/**/audio/*.txt\n!runs/**/music/*.wav\n";
 
 #[test]
 fn the_fact_sheet_holds() {
@@ -158,9 +159,9 @@ fn the_deciding_rule_is_named() {
     let rules = rules("# comment\n*.log  \n!keep.log\nlogs/\n");
     let decided = |path: &str| {
         let verdict = rules.verdict(entry(path).0, entry(path).1);
-        rules.decided_by(&verdict).map(|rule| {
-            (rule.source_name, rule.line, String::from_utf8(rule.pattern.to_vec()).unwrap())
-        })
+        rules
+            .decided_by(&verdict)
+            .map(|rule| (rule.source_name, rule.line, String::from_utf8(rule.pattern.to_vec()).unwrap()))
     };
     assert_eq!(decided("a.txt"), None);
     assert_eq!(decided("a.log"), Some((".gitignore", Some(2), "*.log".into())));

@@ -1,0 +1,7 @@
+//! What changes a store or a workspace: capture, restore.
+//!
+//! Destructive work is a plan value that can be printed or carried out.
+
+pub mod capture;
+pub mod hashing;
+pub mod intake;

@@ -1,0 +1,64 @@
+//! The one way in which labels and head change: journal first, then the index, once.
+
+use super::History;
+use super::index::{Index, RowsUpdate};
+use super::journal::{HEAD, Move};
+use crate::error::Result;
+use crate::store::id::SnapshotId;
+
+/// Changes that are made together: either the index shows all of them or none.
+#[derive(Default)]
+pub struct Change {
+    /// Where head moves, if it does.
+    pub head: Option<SnapshotId>,
+    /// Labels and what they are to point to; `None` deletes one.
+    pub labels: Vec<(String, Option<SnapshotId>)>,
+    /// The overflow latch, if it changes.
+    pub overflowed: Option<bool>,
+    /// The stat cache as JSON, if it changes.
+    pub rows: Option<Vec<u8>>,
+}
+
+impl History {
+    /// Makes the changes. The caller holds the history lock and read `index` under it. Without any difference nothing
+    /// is written.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`]; the old index is then whole.
+    pub fn apply(&self, index: &mut Index, change: Change) -> Result<()> {
+        let mut moves = Vec::new();
+        if let Some(head) = change.head
+            && index.head.as_ref() != Some(&head)
+        {
+            let old = index.head.as_ref().map(ToString::to_string);
+            moves.push(Move { label: HEAD.into(), old, new: Some(head.clone()) });
+            index.head = Some(head);
+        }
+        for (label, new) in change.labels {
+            let old = index.labels.get(&label).cloned();
+            if old.as_deref() == new.as_ref().map(SnapshotId::as_str) {
+                continue;
+            }
+            match &new {
+                Some(id) => index.labels.insert(label.clone(), id.to_string()),
+                None => index.labels.remove(&label),
+            };
+            moves.push(Move { label, old, new });
+        }
+        let latch_moves = change.overflowed.is_some_and(|overflowed| overflowed != index.overflowed);
+        if let Some(overflowed) = change.overflowed {
+            index.overflowed = overflowed;
+        }
+        let rows = match change.rows {
+            Some(json) if json != index.rows_json() => RowsUpdate::Replace(json),
+            _ => RowsUpdate::Keep,
+        };
+        if moves.is_empty() && !latch_moves && matches!(rows, RowsUpdate::Keep) {
+            return Ok(());
+        }
+        if !moves.is_empty() {
+            self.append_journal(&moves)?;
+        }
+        self.write_index(index, &rows)
+    }
+}

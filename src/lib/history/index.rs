@@ -1,0 +1,232 @@
+//! [`Index`]: a run's mutable state, `index.json` (facts 1.4).
+//!
+//! ```text
+//! {"entries":{"path":{"size","mod_nano","hash","ctime_nano"?,"ino"?}},   the stat cache, see `rows`
+//!  "head":"<id>"?, "labels":{"label":"<id>"}?, "overflowed":true?, ...}
+//! ```
+//!
+//! The rows are by far the largest part and most commands do not need them: they stay bytes until somebody asks, and a
+//! label change copies them as they are. Members that we do not know survive every write. A file that cannot be
+//! understood is an error, never a fresh start: the original's silence here orphans whole chains (facts W28).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::History;
+use super::json::{push_key, push_string};
+use super::rows::{self, Row};
+use crate::error::{Error, Kind, Result};
+use crate::store::fsio::document;
+use crate::store::id::SnapshotId;
+use crate::store::{Document, layout, read_document};
+
+/// A run's index as it was read.
+#[derive(Debug, Default)]
+pub struct Index {
+    document: Option<Document>,
+    rows: Option<Range<usize>>,
+    unknown: Vec<(String, Range<usize>)>,
+    /// The newest snapshot of the run's chain.
+    pub head: Option<SnapshotId>,
+    /// Labels and what they point to; foreign ones may break our rules or name what is not there.
+    pub labels: BTreeMap<String, String>,
+    /// Whether a capture met too many files.
+    pub overflowed: bool,
+}
+
+/// What becomes of the stat cache when the index is written.
+pub enum RowsUpdate {
+    /// It stays as it is.
+    Keep,
+    /// It is replaced by this JSON object.
+    Replace(Vec<u8>),
+}
+
+impl History {
+    /// Reads the run's index; an absent one is empty.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] when it cannot be understood.
+    pub fn index(&self) -> Result<Index> {
+        let path = layout::index(self.store().root(), self.run());
+        let document = match read_document(&path) {
+            Ok(document) => document,
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Index::default()),
+            Err(error) => return Err(error),
+        };
+        Index::parse(document).map_err(|problem| {
+            Error::damaged(&path, problem).hint(format!(
+                "'wt-fsck --run {} --rebuild-index' makes it again from manifests and journal",
+                self.run()
+            ))
+        })
+    }
+
+    /// Writes the index. The caller holds the history lock.
+    ///
+    /// # Errors
+    /// [`Kind::Io`]; the old index is then whole.
+    pub(super) fn write_index(&self, index: &Index, rows: &RowsUpdate) -> Result<()> {
+        let mut tail = Vec::new();
+        index.write_tail(&mut tail);
+        let rows = match rows {
+            RowsUpdate::Keep => index.rows_json(),
+            RowsUpdate::Replace(json) => json,
+        };
+        let path = layout::index(self.store().root(), self.run());
+        document::replace(&path, &[b"{\"entries\":", rows, &tail], self.store().durability())
+    }
+}
+
+impl Index {
+    fn parse(document: Document) -> Result<Self, String> {
+        let members: Members<'_> =
+            serde_json::from_slice(&document).map_err(|error| format!("not an index: {error}"))?;
+        let range = |raw: &RawValue| span(&document, raw.get().as_bytes());
+        let head = match members.head.as_deref() {
+            None | Some("") => None,
+            Some(text) => Some(SnapshotId::parse(text).ok_or("its head is not a snapshot id")?),
+        };
+        let labels = members.labels.unwrap_or_default();
+        let labels = labels.0.into_iter().map(|(label, id)| (label.into_owned(), id.into_owned())).collect();
+        let unknown = members.unknown.into_iter().map(|(key, raw)| (key.into_owned(), range(raw))).collect();
+        let (rows, overflowed) = (members.entries.map(range), members.overflowed);
+        Ok(Self { rows, unknown, head, labels, overflowed, document: Some(document) })
+    }
+
+    /// The stat cache as JSON.
+    #[must_use]
+    pub fn rows_json(&self) -> &[u8] {
+        match (&self.document, &self.rows) {
+            (Some(document), Some(rows)) => {
+                document.get(rows.clone()).filter(|json| *json != b"null").unwrap_or(b"{}")
+            }
+            _ => b"{}",
+        }
+    }
+
+    /// Reads the stat cache, sorted by path bytes.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it.
+    pub fn rows(&self) -> Result<Vec<Row<'_>>, String> {
+        rows::parse(self.rows_json())
+    }
+
+    /// All labels that point to a snapshot, sorted.
+    #[must_use]
+    pub fn labels_of(&self, id: &SnapshotId) -> Vec<&str> {
+        self.labels.iter().filter(|(_, target)| *target == id.as_str()).map(|(label, _)| label.as_str()).collect()
+    }
+
+    /// Everything behind the rows.
+    fn write_tail(&self, out: &mut Vec<u8>) {
+        if let Some(head) = &self.head {
+            push_key(out, "head");
+            push_string(out, head.as_str());
+        }
+        if !self.labels.is_empty() {
+            push_key(out, "labels");
+            out.push(b'{');
+            for (label, id) in &self.labels {
+                push_key(out, label);
+                push_string(out, id);
+            }
+            out.push(b'}');
+        }
+        if self.overflowed {
+            push_key(out, "overflowed");
+            out.extend_from_slice(b"true");
+        }
+        if let Some(document) = &self.document {
+            for (key, value) in &self.unknown {
+                push_key(out, key);
+                out.extend_from_slice(document.get(value.clone()).unwrap_or(b"null"));
+            }
+        }
+        out.push(b'}');
+    }
+}
+
+/// Where `part`, which was borrowed from `whole`, stands in it.
+fn span(whole: &[u8], part: &[u8]) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+    start..start + part.len()
+}
+
+#[derive(Default)]
+struct Members<'a> {
+    entries: Option<&'a RawValue>,
+    head: Option<Cow<'a, str>>,
+    labels: Option<StringMap<'a>>,
+    overflowed: bool,
+    unknown: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// A key or a string value, borrowed where it has no escapes.
+#[derive(Deserialize, PartialEq, Eq)]
+#[serde(transparent)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Members::default();
+                let mut seen = Vec::new();
+                while let Some(Text(key)) = map.next_key()? {
+                    if seen.contains(&key) {
+                        return Err(serde::de::Error::custom(format!("member '{key}' stands twice")));
+                    }
+                    match &*key {
+                        "entries" => members.entries = map.next_value()?,
+                        "head" => members.head = map.next_value::<Option<Text<'_>>>()?.map(|text| text.0),
+                        "labels" => members.labels = map.next_value()?,
+                        "overflowed" => members.overflowed = map.next_value()?,
+                        _ => members.unknown.push((key.clone(), map.next_value()?)),
+                    }
+                    seen.push(key);
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+/// A JSON object of strings in which no key stands twice.
+#[derive(Default)]
+struct StringMap<'a>(BTreeMap<Cow<'a, str>, Cow<'a, str>>);
+
+impl<'de> Deserialize<'de> for StringMap<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StringMapVisitor;
+        impl<'de> Visitor<'de> for StringMapVisitor {
+            type Value = StringMap<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of strings")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut strings = BTreeMap::new();
+                while let Some((Text(key), Text(value))) = map.next_entry()? {
+                    if let Some(first) = strings.insert(key, value) {
+                        return Err(serde::de::Error::custom(format!("a label stands twice, once for '{first}'")));
+                    }
+                }
+                Ok(StringMap(strings))
+            }
+        }
+        deserializer.deserialize_map(StringMapVisitor)
+    }
+}

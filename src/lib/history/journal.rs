@@ -1,0 +1,165 @@
+//! The label journal, `labels.log`: every change of a label or of head, appended before the index is written.
+//!
+//! ```text
+//! {"seq":7,"time":"2026-11-29T12:44:31.5Z","label":"pause:review:0","old":"<id>"|null,"new":"<id>"|null}
+//! ```
+//!
+//! Head changes carry the label `HEAD`. The journal is the reflog; it rebuilds a lost index, and since lines are never
+//! rewritten it gives authorship the stop and resume marks that labels lose when they are pointed elsewhere. A line
+//! cut short by a crash is isolated by the next append and skipped by readers.
+
+use std::borrow::Cow;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+use serde::Deserialize;
+
+use super::History;
+use super::json::{push_key, push_number, push_string};
+use crate::clock;
+use crate::error::{Error, IoContext, Kind, Result};
+use crate::store::fsio::{self, Durability};
+use crate::store::id::SnapshotId;
+use crate::store::{layout, read_document};
+
+/// The label under which head changes stand.
+pub const HEAD: &str = "HEAD";
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Number of the line, from 1.
+    pub seq: u64,
+    /// When, RFC 3339.
+    pub time: String,
+    /// The label, or [`HEAD`].
+    pub label: String,
+    /// What it pointed to before.
+    pub old: Option<String>,
+    /// What it points to now.
+    pub new: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct MarkJson<'a> {
+    seq: u64,
+    #[serde(borrow)]
+    time: Cow<'a, str>,
+    #[serde(borrow)]
+    label: Cow<'a, str>,
+    #[serde(borrow)]
+    old: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    new: Option<Cow<'a, str>>,
+}
+
+/// What a journal holds.
+#[derive(Debug, Default)]
+pub struct Journal {
+    /// The changes, oldest first.
+    pub marks: Vec<Mark>,
+    /// Numbers of the lines, from 1, that could not be understood.
+    pub damaged_lines: Vec<usize>,
+}
+
+/// A change to be made: a label or [`HEAD`], and what it is to point to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Move {
+    /// The label.
+    pub label: String,
+    /// What it points to now, as text.
+    pub old: Option<String>,
+    /// What it is to point to; `None` deletes it.
+    pub new: Option<SnapshotId>,
+}
+
+impl History {
+    /// Reads the journal; an absent one is empty.
+    ///
+    /// # Errors
+    /// [`Kind::Io`]. A damaged line is counted, not an error.
+    pub fn journal(&self) -> Result<Journal> {
+        let document = match read_document(&layout::journal(self.store().root(), self.run())) {
+            Ok(document) => document,
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Journal::default()),
+            Err(error) => return Err(error),
+        };
+        let mut journal = Journal::default();
+        for (number, line) in document.split(|byte| *byte == b'\n').enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            match serde_json::from_slice::<MarkJson<'_>>(line) {
+                Ok(mark) => journal.marks.push(Mark {
+                    seq: mark.seq,
+                    time: mark.time.into_owned(),
+                    label: mark.label.into_owned(),
+                    old: mark.old.map(Cow::into_owned),
+                    new: mark.new.map(Cow::into_owned),
+                }),
+                Err(_) => journal.damaged_lines.push(number + 1),
+            }
+        }
+        Ok(journal)
+    }
+
+    /// Appends changes in one write and flushes them. The caller holds the history lock.
+    pub(super) fn append_journal(&self, moves: &[Move]) -> Result<()> {
+        let path = layout::journal(self.store().root(), self.run());
+        let (last, is_torn) = self.journal_tail()?;
+        let time = clock::rfc3339(clock::now_ns());
+        let mut lines = Vec::new();
+        if is_torn {
+            lines.push(b'\n');
+        }
+        for (change, seq) in moves.iter().zip(last + 1..) {
+            write_line(&mut lines, seq, &time, change);
+        }
+        let dir =
+            fsio::open_store_dir(&layout::history(self.store().root(), self.run())).on("cannot open", &path)?;
+        let name = path.file_name().map(OsStrExt::as_bytes).unwrap_or_default();
+        fsio::append(dir.as_fd(), name, &lines, self.store().durability()).on("cannot append to", &path)?;
+        if last == 0 && self.store().durability() == Durability::Flushed {
+            fsio::flush_dir(dir.as_fd(), name).on("cannot flush the directory of", &path)?;
+        }
+        Ok(())
+    }
+
+    /// The last sequence number, and whether the last line was cut short.
+    fn journal_tail(&self) -> Result<(u64, bool)> {
+        let path = layout::journal(self.store().root(), self.run());
+        let document = match read_document(&path) {
+            Ok(document) => document,
+            Err(error) if error.kind() == Kind::NotFound => return Ok((0, false)),
+            Err(error) => return Err(error),
+        };
+        let is_torn = document.last().is_some_and(|byte| *byte != b'\n');
+        for line in document.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            if let Ok(mark) = serde_json::from_slice::<MarkJson<'_>>(line) {
+                return Ok((mark.seq, is_torn));
+            }
+        }
+        if document.is_empty() {
+            return Ok((0, false));
+        }
+        Err(Error::damaged(&path, "no line of it can be understood").hint("'wt-fsck' examines the store"))
+    }
+}
+
+fn write_line(out: &mut Vec<u8>, seq: u64, time: &str, change: &Move) {
+    out.push(b'{');
+    push_key(out, "seq");
+    push_number(out, seq);
+    push_key(out, "time");
+    push_string(out, time);
+    push_key(out, "label");
+    push_string(out, &change.label);
+    for (key, id) in [("old", change.old.as_deref()), ("new", change.new.as_ref().map(SnapshotId::as_str))] {
+        push_key(out, key);
+        match id {
+            Some(id) => push_string(out, id),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}

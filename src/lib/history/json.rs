@@ -1,0 +1,110 @@
+//! Writing JSON as the original's encoder does: compact, and with `<`, `>`, `&` and the two line separators escaped
+//! (facts 1.2). Reading is `serde_json`'s.
+
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// Writes a string, quoted and escaped.
+pub fn push_string(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let (mut clean_from, mut at) = (0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        let (escape, length): (&[u8], usize) = match byte {
+            b'"' => (b"\\\"", 1),
+            b'\\' => (b"\\\\", 1),
+            b'\n' => (b"\\n", 1),
+            b'\r' => (b"\\r", 1),
+            b'\t' => (b"\\t", 1),
+            0x08 => (b"\\b", 1),
+            0x0c => (b"\\f", 1),
+            b'<' => (b"\\u003c", 1),
+            b'>' => (b"\\u003e", 1),
+            b'&' => (b"\\u0026", 1),
+            0..=0x1f => (b"", 1),
+            0xe2 if bytes.get(at + 1..at + 3) == Some(b"\x80\xa8") => (b"\\u2028", 3),
+            0xe2 if bytes.get(at + 1..at + 3) == Some(b"\x80\xa9") => (b"\\u2029", 3),
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        out.extend_from_slice(bytes.get(clean_from..at).unwrap_or_default());
+        out.extend_from_slice(escape);
+        if escape.is_empty() {
+            // Writing to a vector cannot fail.
+            let _ = write!(out, "\\u{byte:04x}");
+        }
+        at += length;
+        clean_from = at;
+    }
+    out.extend_from_slice(bytes.get(clean_from..).unwrap_or_default());
+    out.push(b'"');
+}
+
+/// Writes a number.
+pub fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
+    let _ = write!(out, "{number}");
+}
+
+/// Writes `"key":` after a comma where one is needed: an object's first member follows its brace.
+pub fn push_key(out: &mut Vec<u8>, key: &str) {
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    push_string(out, key);
+    out.push(b':');
+}
+
+/// Writes a name as `"key":"name"`, or as `"key_b64":"..."` where it is not UTF-8.
+pub fn push_name(out: &mut Vec<u8>, key: &str, name: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(name) {
+        push_key(out, key);
+        push_string(out, text);
+    } else {
+        push_key(out, &format!("{key}_b64"));
+        push_string(out, &STANDARD.encode(name));
+    }
+}
+
+/// Reads what [`push_name`] wrote: exactly one of the two members must be there.
+#[must_use]
+pub fn name(text: Option<&str>, base64: Option<&str>) -> Option<Vec<u8>> {
+    match (text, base64) {
+        (Some(text), None) => Some(text.as_bytes().to_vec()),
+        (None, Some(base64)) => STANDARD.decode(base64).ok(),
+        _ => None,
+    }
+}
+
+/// Writes an array of what `push` writes for each item.
+pub fn push_array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mut push: impl FnMut(&mut Vec<u8>, T)) {
+    out.push(b'[');
+    for (number, item) in items.into_iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        push(out, item);
+    }
+    out.push(b']');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_escaped_as_the_original_does_and_read_back() {
+        let mut out = Vec::new();
+        push_string(&mut out, "name with  spaces & <angle>.txt");
+        assert_eq!(out, br#""name with  spaces \u0026 \u003cangle\u003e.txt""#);
+        let odd = ["", "caf\u{e9}-\u{62a5}", "\u{2028}\u{2029}\u{2027}", "a\"b\\c\n\t\r\u{8}\u{c}\u{1}\u{7f}"];
+        for text in odd {
+            let mut out = Vec::new();
+            push_string(&mut out, text);
+            assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+        }
+    }
+}

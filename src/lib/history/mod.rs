@@ -1,0 +1,63 @@
+//! What was captured, under which names, and what differs: manifests, index, labels, journal, chain, diff.
+//!
+//! This room knows nothing of how a workspace is captured or restored; it reads and writes a run's history.
+//!
+//! Order of every change: manifest and pin, then journal, then index; so a label never names what is not there
+//! (design section 7).
+
+pub mod chain;
+pub mod change;
+pub mod coverage;
+pub mod index;
+pub mod journal;
+pub mod json;
+pub mod label;
+pub mod manifest;
+pub mod refs;
+pub mod rows;
+
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::id::RunId;
+use crate::store::layout;
+use crate::store::lock::{Lock, Mode};
+
+/// The history of one run in one store.
+#[derive(Clone)]
+pub struct History {
+    store: Store,
+    run: RunId,
+}
+
+impl History {
+    /// Names a run's history. It need not exist.
+    #[must_use]
+    pub fn new(store: &Store, run: RunId) -> Self {
+        Self { store: store.clone(), run }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Takes the history lock for a change, making the history's directory if it is missing.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::NotFound`] for a deleted run, [`crate::error::Kind::Conflict`] when the lock was not had
+    /// in time.
+    pub fn lock_for_change(&self) -> Result<Option<Lock>> {
+        self.store.refuse_deleted(&self.run)?;
+        self.store.create_dir(&layout::snapshots(self.store.root(), &self.run))?;
+        let what = format!("the history of run '{}'", self.run);
+        let path = layout::history_lock(self.store.root(), &self.run);
+        Lock::on_file(&path, Mode::Exclusive, &what, self.store.patience())
+    }
+}

@@ -1,0 +1,197 @@
+//! The stat cache: which content a path had when its stat was last seen (facts 2.3, design section 6).
+//!
+//! The original's rows have `size`, `mod_nano` and `hash`; ours add `ctime_nano` and `ino`. A row without the additions
+//! is a miss, because size and mtime alone are no proof. Members that we do not know survive for as long as the row
+//! still describes the file.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::index::Text;
+use super::json::{push_key, push_number, push_string};
+use crate::store::id::ObjectId;
+
+/// One row, borrowed from the index.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// The path, as text: other names are never cached.
+    pub path: Cow<'a, str>,
+    /// Bytes.
+    pub size: i64,
+    /// Modification time, ns since the epoch.
+    pub mtime_ns: i64,
+    /// The content; `None` for a foreign row whose hash is not one.
+    pub hash: Option<ObjectId>,
+    /// Status change time, ns since the epoch.
+    pub ctime_ns: Option<i64>,
+    /// Inode number.
+    pub inode: Option<u64>,
+    /// Members of other versions.
+    unknown: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// The stat that a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// Bytes.
+    pub size: u64,
+    /// Modification time, ns since the epoch.
+    pub mtime_ns: i64,
+    /// Status change time, ns since the epoch.
+    pub ctime_ns: i64,
+    /// Inode number.
+    pub inode: u64,
+}
+
+impl Row<'_> {
+    /// Whether the row describes exactly this stat.
+    #[must_use]
+    pub fn describes(&self, seen: Seen) -> bool {
+        i64::try_from(seen.size) == Ok(self.size)
+            && self.mtime_ns == seen.mtime_ns
+            && self.ctime_ns == Some(seen.ctime_ns)
+            && self.inode == Some(seen.inode)
+    }
+}
+
+/// Reads the rows of an index, sorted by path bytes.
+pub(super) fn parse(json: &[u8]) -> Result<Vec<Row<'_>>, String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let mut rows = RowsSeed.deserialize(&mut deserializer).map_err(|error| format!("its stat cache: {error}"))?;
+    if !rows.is_sorted_by(|a, b| a.path < b.path) {
+        rows.sort_by(|a, b| a.path.cmp(&b.path));
+        if rows.windows(2).any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
+            return Err("its stat cache: a path stands twice".into());
+        }
+    }
+    Ok(rows)
+}
+
+/// Finds the row of a path among sorted rows.
+#[must_use]
+pub fn find<'r, 'a>(rows: &'r [Row<'a>], path: &str) -> Option<&'r Row<'a>> {
+    let index = rows.binary_search_by(|row| (*row.path).cmp(path)).ok()?;
+    rows.get(index)
+}
+
+/// Writes one row into an object that `out` has begun; `old` is the row that the path had.
+pub fn push_row(out: &mut Vec<u8>, path: &str, hash: ObjectId, seen: Seen, old: Option<&Row<'_>>) {
+    push_key(out, path);
+    out.extend_from_slice(b"{\"size\":");
+    push_number(out, seen.size);
+    out.extend_from_slice(b",\"mod_nano\":");
+    push_number(out, seen.mtime_ns);
+    out.extend_from_slice(b",\"hash\":\"");
+    out.extend_from_slice(&hash.hex());
+    out.extend_from_slice(b"\",\"ctime_nano\":");
+    push_number(out, seen.ctime_ns);
+    out.extend_from_slice(b",\"ino\":");
+    push_number(out, seen.inode);
+    if let Some(old) = old
+        && old.hash == Some(hash)
+    {
+        for (key, value) in &old.unknown {
+            out.push(b',');
+            push_string(out, key);
+            out.push(b':');
+            out.extend_from_slice(value.get().as_bytes());
+        }
+    }
+    out.push(b'}');
+}
+
+struct RowsSeed;
+
+impl<'de> DeserializeSeed<'de> for RowsSeed {
+    type Value = Vec<Row<'de>>;
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowsSeed {
+    type Value = Vec<Row<'de>>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of rows")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut rows = Vec::new();
+        while let Some(Text(path)) = map.next_key()? {
+            rows.push(map.next_value_seed(RowSeed(path))?);
+        }
+        Ok(rows)
+    }
+}
+
+struct RowSeed<'a>(Cow<'a, str>);
+
+impl<'de> DeserializeSeed<'de> for RowSeed<'de> {
+    type Value = Row<'de>;
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowSeed<'de> {
+    type Value = Row<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a row of the stat cache")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut row = Row {
+            path: self.0,
+            size: -1,
+            mtime_ns: 0,
+            hash: None,
+            ctime_ns: None,
+            inode: None,
+            unknown: Vec::new(),
+        };
+        while let Some(Text(key)) = map.next_key()? {
+            match &*key {
+                "size" => row.size = map.next_value()?,
+                "mod_nano" => row.mtime_ns = map.next_value()?,
+                "hash" => row.hash = ObjectId::parse(map.next_value::<Text<'_>>()?.0.as_bytes()),
+                "ctime_nano" => row.ctime_ns = map.next_value()?,
+                "ino" => row.inode = map.next_value()?,
+                _ if row.unknown.iter().any(|(known, _)| *known == key) => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => row.unknown.push((key, map.next_value()?)),
+            }
+        }
+        Ok(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "a2bbdb2de53523b8099b37013f251546f3d65dbe7a0774fa41af0a4176992fd4";
+
+    #[test]
+    fn rows_of_the_original_are_read_and_never_hit() {
+        let json = format!(r#"{{"a \u0026":{{"size":2,"mod_nano":5,"hash":"{HASH}"}}}}"#);
+        let rows = parse(json.as_bytes()).unwrap();
+        let row = find(&rows, "a &").unwrap();
+        assert!(!row.describes(Seen { size: 2, mtime_ns: 5, ctime_ns: 0, inode: 0 }));
+    }
+
+    #[test]
+    fn unknown_members_survive_while_the_row_describes_the_file() {
+        let json = format!(
+            r#"{{"a":{{"size":2,"mod_nano":5,"hash":"{HASH}","ctime_nano":-6,"ino":18446744073709551615,"new":[1e400]}}}}"#
+        );
+        let rows = parse(json.as_bytes()).unwrap();
+        let seen = Seen { size: 2, mtime_ns: 5, ctime_ns: -6, inode: u64::MAX };
+        assert!(rows[0].describes(seen));
+        let mut out = vec![b'{'];
+        push_row(&mut out, "a", ObjectId::parse(HASH.as_bytes()).unwrap(), seen, Some(&rows[0]));
+        out.push(b'}');
+        assert_eq!(String::from_utf8(out).unwrap(), json);
+    }
+}

@@ -1,0 +1,149 @@
+//! The object pool: file contents named by their SHA-256, shared by all runs (facts 1.1, design section 7).
+//!
+//! An object appears at its final name only after its bytes are flushed, so that a name in the pool is never a promise
+//! the disk has not kept yet. Readers verify what they read, always: a name proves nothing. Whoever writes or reads
+//! holds the pool's lock shared; a sweep takes it exclusively.
+
+mod read;
+mod write;
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType};
+use rustix::io::Errno;
+
+use super::id::ObjectId;
+use super::lock::{Lock, Mode};
+use super::{Store, fsio, layout};
+use crate::error::{Error, IoContext, Result};
+
+pub use read::VERIFY_FIRST_BYTES_MAX;
+pub use write::{PoolWriter, Put};
+
+/// The pool of a store, opened for reading or writing.
+pub struct Pool {
+    store: Store,
+    dir: OwnedFd,
+}
+
+impl Pool {
+    /// Opens the pool; `None` when the store has none yet.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`].
+    pub fn open(store: &Store) -> Result<Option<Self>> {
+        let path = layout::pool(store.root());
+        match fsio::open_store_dir(&path) {
+            Ok(dir) => Ok(Some(Self { store: store.clone(), dir })),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("cannot open the pool", path, &error)),
+        }
+    }
+
+    /// Opens the pool, making it if it is missing.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`].
+    pub fn create(store: &Store) -> Result<Self> {
+        let path = layout::pool(store.root());
+        store.create_dir(&path)?;
+        let dir = fsio::open_store_dir(&path).on("cannot open the pool", path)?;
+        Ok(Self { store: store.clone(), dir })
+    }
+
+    /// Takes the pool's lock.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Conflict`] when it was not had in time.
+    pub fn lock(&self, mode: Mode) -> Result<Option<Lock>> {
+        Lock::on_file(&layout::pool_lock(self.store.root()), mode, "the object pool", self.store.patience())
+    }
+
+    /// The size of an object that is there; `None` when it is not, or is no regular file.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`].
+    pub fn size_of(&self, id: ObjectId) -> Result<Option<u64>> {
+        Ok(self.examine(id)?.map(|(size, _)| size))
+    }
+
+    /// Size and modification time (seconds) of an object that is there.
+    fn examine(&self, id: ObjectId) -> Result<Option<(u64, i64)>> {
+        match rustix::fs::statat(&self.dir, object_name(id).as_slice(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile =>
+            {
+                #[allow(clippy::unnecessary_cast, reason = "the field has other widths on other machines")]
+                Ok(Some((u64::try_from(stat.st_size).unwrap_or(0), stat.st_mtime as i64)))
+            }
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => {
+                Err(Error::io("cannot examine object", layout::object(self.store.root(), id), &errno.into()))
+            }
+        }
+    }
+
+    fn path(&self, id: ObjectId) -> std::path::PathBuf {
+        layout::object(self.store.root(), id)
+    }
+}
+
+/// An object's name relative to the pool: `aa/<62 digits>`.
+fn object_name(id: ObjectId) -> [u8; 65] {
+    let (shard, rest) = layout::object_names(id);
+    let mut name = [b'/'; 65];
+    name[..2].copy_from_slice(&shard);
+    name[3..].copy_from_slice(&rest);
+    name
+}
+
+/// Which objects are present, by listing each shard that is asked about once: far cheaper than a look at every object.
+pub struct Presence<'a> {
+    pool: Option<&'a Pool>,
+    shards: HashMap<u8, HashSet<[u8; 31]>>,
+}
+
+impl<'a> Presence<'a> {
+    /// Begins with nothing listed; without a pool nothing is present.
+    #[must_use]
+    pub fn new(pool: Option<&'a Pool>) -> Self {
+        Self { pool, shards: HashMap::new() }
+    }
+
+    /// Whether the object's name is in its shard.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the shard cannot be listed.
+    pub fn has(&mut self, id: ObjectId) -> Result<bool> {
+        let Some(pool) = self.pool else { return Ok(false) };
+        let [shard, rest @ ..] = *id.as_bytes();
+        if let Some(names) = self.shards.get(&shard) {
+            return Ok(names.contains(&rest));
+        }
+        let names = list_shard(pool, shard)?;
+        let found = names.contains(&rest);
+        self.shards.insert(shard, names);
+        Ok(found)
+    }
+}
+
+fn list_shard(pool: &Pool, shard: u8) -> Result<HashSet<[u8; 31]>> {
+    let name = hex::encode([shard]);
+    let mut names = HashSet::new();
+    let path = || layout::pool(pool.store.root()).join(&name);
+    let dir = match fsio::open_dir(pool.dir.as_fd(), name.as_bytes()) {
+        Ok(dir) => dir,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
+        Err(error) => return Err(Error::io("cannot list", path(), &error)),
+    };
+    let mut buffer = vec![std::mem::MaybeUninit::uninit(); 32 * 1024];
+    let mut dirents = rustix::fs::RawDir::new(dir, &mut buffer);
+    while let Some(dirent) = dirents.next() {
+        let dirent = dirent.on("cannot list", path())?;
+        let mut rest = [0; 31];
+        if hex::decode_to_slice(dirent.file_name().to_bytes(), &mut rest).is_ok() {
+            names.insert(rest);
+        }
+    }
+    Ok(names)
+}
