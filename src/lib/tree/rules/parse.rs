@@ -127,8 +127,7 @@ mod tests {
 
     #[test]
     fn bad_lines_are_named_and_skipped() {
-        let (rules, warnings) =
-            file(RuleSource::GitIgnore, b"ok\n[a\nb\\\nc\0d\n!\n[[:no:]]\n/\nx//y\nfine\n");
+        let (rules, warnings) = file(RuleSource::GitIgnore, b"ok\n[a\nb\\\nc\0d\n!\n[[:no:]]\n/\nx//y\nfine\n");
         assert_eq!(rules.iter().map(|rule| rule.line).collect::<Vec<_>>(), [1, 9]);
         assert_eq!(
             warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),

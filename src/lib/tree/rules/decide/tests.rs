@@ -44,7 +44,8 @@ fn check(table: &[Row]) {
     }
 }
 
-const MEDIA: &str = "runs/**\n!runs/**/export/*.mp4\n!runs/**/audio/*.mp3\n!runs/**/audio/*.txt\n!runs/**/music/*.wav\n";
+const MEDIA: &str =
+    "runs/**\n!runs/**/export/*.mp4\n!runs/**/audio/*.mp3\n!runs/**/audio/*.txt\n!runs/**/music/*.wav\n";
 
 #[test]
 fn the_fact_sheet_holds() {
@@ -158,9 +159,9 @@ fn the_deciding_rule_is_named() {
     let rules = rules("# comment\n*.log  \n!keep.log\nlogs/\n");
     let decided = |path: &str| {
         let verdict = rules.verdict(entry(path).0, entry(path).1);
-        rules.decided_by(&verdict).map(|rule| {
-            (rule.source_name, rule.line, String::from_utf8(rule.pattern.to_vec()).unwrap())
-        })
+        rules
+            .decided_by(&verdict)
+            .map(|rule| (rule.source_name, rule.line, String::from_utf8(rule.pattern.to_vec()).unwrap()))
     };
     assert_eq!(decided("a.txt"), None);
     assert_eq!(decided("a.log"), Some((".gitignore", Some(2), "*.log".into())));
@@ -253,10 +254,10 @@ fn hostile_patterns_end_soon() {
 fn rules_bench() {
     use std::fmt::Write;
     let mut text = String::new();
-    (0..40).for_each(|n| writeln!(text, "build{n}/").unwrap());
-    (0..20).for_each(|n| writeln!(text, "*.tmp{n}").unwrap());
-    (0..15).for_each(|n| writeln!(text, "docs/gen{n}/**/out").unwrap());
-    (0..10).for_each(|n| writeln!(text, "**/cache{n}.json").unwrap());
+    (0..40).try_for_each(|n| writeln!(text, "build{n}/")).unwrap();
+    (0..20).try_for_each(|n| writeln!(text, "*.tmp{n}")).unwrap();
+    (0..15).try_for_each(|n| writeln!(text, "docs/gen{n}/**/out")).unwrap();
+    (0..10).try_for_each(|n| writeln!(text, "**/cache{n}.json")).unwrap();
     text.push_str("!build1/keep.txt\n!docs/keep/**\n");
     let rules = rules(&text);
     let path = RelPath::new(b"docs/gen7/sub/pkg/internal/deep/more/file.go").unwrap();
