@@ -187,6 +187,7 @@ fn prunes_only_where_nothing_can_come_back() {
     assert!(!prunes(&media, "runs/ep1") && prunes(&media, "node_modules"));
 
     // An earlier negation cannot win; a later one only along its own names, wildcards included.
+    assert!(prunes(&rules("!keep.log\nlogs/\n"), "logs"));
     let mixed = rules("!build/a\nbuild\n!build/*.d/keep\n!.git\n");
     assert!(!prunes(&mixed, "build"));
     assert!(!prunes(&mixed, "build/x.d"));
