@@ -30,7 +30,7 @@ fn seed() -> u64 {
     std::env::var("WT_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_SEED)
 }
 
-/// SplitMix64: small, and the same everywhere.
+/// The `SplitMix64` generator: small, and the same everywhere.
 struct Random(u64);
 
 impl Random {
@@ -67,7 +67,8 @@ fn git(repository: &Path) -> Command {
 
 /// Asks git about every probe under every rules file. Answers come in the order of `files` and of `probes`.
 fn ask_git(files: &[Vec<u8>], probes: &[Probe]) -> Vec<Vec<Answer>> {
-    let scratch = tempfile::tempdir().unwrap();
+    // In memory where that can be had: making tens of thousands of directories is nearly all of the time.
+    let scratch = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let repository = scratch.path().join("repository");
     fs::create_dir(&repository).unwrap();
     assert!(git(&repository).args(["init", "-q"]).status().unwrap().success());
@@ -149,53 +150,19 @@ impl Differences {
     }
 
     fn finish(self, compared_min: usize) {
-        let shown = self.lines.iter().take(20).map(|line| format!("\n  {line}")).collect::<String>();
-        assert!(self.lines.is_empty(), "{} differences with seed {}:{shown}", self.lines.len(), seed());
+        let shown = self.lines.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n  ");
+        assert!(self.lines.is_empty(), "{} differences with seed {}:\n  {shown}", self.lines.len(), seed());
         assert!(self.compared >= compared_min, "only {} comparisons: the generator has dried up", self.compared);
     }
 }
 
 /// Paths with every directory above each of them, as directories and, all but those, as files too.
 fn probes() -> Vec<Probe> {
+    #[rustfmt::skip]
     let deep = [
-        "a",
-        "b",
-        "ab",
-        "ba",
-        "aab",
-        "foo",
-        "bar",
-        "a.x",
-        ".a",
-        "a ",
-        " a",
-        "a\t",
-        "a\r",
-        "#a",
-        "!a",
-        "]",
-        "-",
-        "[a",
-        "*",
-        "\\",
-        "a\\",
-        "A",
-        "a-b",
-        "x\u{e9}",
-        "a/a",
-        "a/b",
-        "a/ab",
-        "b/a",
-        "b/a.x",
-        "foo/bar",
-        "foo/a/bar",
-        "ab/a ",
-        "a/b/a",
-        "a/b/b",
-        "b/a/b",
-        "a/a/a/b",
-        "foo/a/b/bar",
-        "ab/b/foo/a.x",
+        "a", "b", "ab", "ba", "aab", "foo", "bar", "a.x", ".a", "a ", " a", "a\t", "a\r", "#a", "!a", "]", "-", "[a",
+        "*", "\\", "a\\", "A", "a-b", "x\u{e9}", "a/a", "a/b", "a/ab", "b/a", "b/a.x", "foo/bar", "foo/a/bar", "ab/a ",
+        "a/b/a", "a/b/b", "b/a/b", "a/b/a/b", "a/a/a/b", "foo/a/b/bar", "ab/b/foo/a.x",
     ];
     let mut all: Vec<Vec<u8>> = deep.iter().map(|path| path.as_bytes().to_vec()).collect();
     all.push(b"\xff".to_vec());
@@ -215,74 +182,16 @@ fn probes() -> Vec<Probe> {
 
 /// A pattern without `!`, often one that matches something.
 fn generate_pattern(random: &mut Random) -> Vec<u8> {
+    #[rustfmt::skip]
     const SEGMENTS: &[&str] = &[
-        "a",
-        "b",
-        "ab",
-        "foo",
-        "bar",
-        "a",
-        "b",
-        "*",
-        "**",
-        "**",
-        "***",
-        "?",
-        "??",
-        "a*",
-        "*b",
-        "*.x",
-        "a?",
-        "*a*b",
-        "a**b",
-        "**a",
-        "b**",
-        "[ab]",
-        "[!a]",
-        "[^b]*",
-        "[a-c]",
-        "\\a",
-        "\\*",
-        "a\\b",
-        "[[:alpha:]]",
-        "*[[:space:]]",
-        "[]-]",
-        "[a-]*",
-        ".*",
-        "[[:lower:]-]*",
-        "*\\ ",
-        "\\#a",
-        "\\!a",
-        "[a/b]",
-        "\u{e9}",
-        "x?*",
-        "[!-~]*",
-        "f[n-p]o",
+        "a", "b", "ab", "foo", "bar", "a", "b", "*", "**", "**", "***", "?", "??", "a*", "*b", "*.x", "a?", "*a*b",
+        "a**b", "**a", "b**", "[ab]", "[!a]", "[^b]*", "[a-c]", "\\a", "\\*", "a\\b", "[[:alpha:]]", "*[[:space:]]",
+        "[]-]", "[a-]*", ".*", "[[:lower:]-]*", "*\\ ", "\\#a", "\\!a", "[a/b]", "\u{e9}", "x?*", "[!-~]*", "f[n-p]o",
     ];
+    #[rustfmt::skip]
     const SOUP: &[&str] = &[
-        "a",
-        "b",
-        "a",
-        "*",
-        "**",
-        "?",
-        "[",
-        "]",
-        "!",
-        "^",
-        "-",
-        "\\",
-        "/",
-        " ",
-        ".",
-        ":",
-        "[:",
-        ":]",
-        "alpha",
-        "[ab",
-        "[[:space:]]",
-        "#",
-        "\t",
+        "a", "b", "a", "*", "**", "?", "[", "]", "!", "^", "-", "\\", "/", " ", ".", ":", "[:", ":]", "alpha", "[ab",
+        "[[:space:]]", "#", "\t",
     ];
     let mut pattern = String::new();
     if random.below(4) == 0 {
@@ -304,8 +213,9 @@ fn generate_pattern(random: &mut Random) -> Vec<u8> {
     mend_old_stars(pattern.as_bytes())
 }
 
-/// Before 2.53 git cuts the literal start off a pattern with `/`, and then takes `**` after it for a segment. Such a
-/// pattern is put to both sides in the form that gitignore(5) says it means: with one `*`.
+/// Older git (measured: 2.47) cuts the literal start off a pattern with `/`, and then takes `**` after it for a segment:
+/// `foo**/bar` matches `foo/x/bar`. Git's developers call it a bug. Such a pattern is put to both sides in the form
+/// that gitignore(5) says it means: with one `*`.
 fn mend_old_stars(pattern: &[u8]) -> Vec<u8> {
     let trimmed = pattern.strip_suffix(b"/").unwrap_or(pattern);
     let is_anchored = trimmed.contains(&b'/');
@@ -383,7 +293,7 @@ fn generated_rules_decide_as_git_does() {
             differences.compare(text, probe, &ask_us(&rules, probe).1, right);
         }
     }
-    differences.finish(100_000);
+    differences.finish(80_000);
 
     // Several rules. What ours must say is known always, from the single answers; what git says of the whole file is
     // the same unless a directory above was matched.

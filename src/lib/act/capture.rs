@@ -16,7 +16,7 @@ use crate::history::index::Index;
 use crate::history::label;
 use crate::history::manifest::{Entry, Manifest, Node};
 use crate::history::rows;
-use crate::store::engine_lock::{self, WhileRunning};
+use crate::store::engine_lock;
 use crate::store::fsio::document::Published;
 use crate::store::id::{Label, ObjectId, SnapshotId};
 use crate::store::lock::Mode;
@@ -51,7 +51,7 @@ pub struct Request {
     /// Whether the workspace may be another one than head's.
     pub relocate: bool,
     /// Whether an unrelated engine may hold the run's lock.
-    pub while_running: WhileRunning,
+    pub while_running: bool,
 }
 
 /// What came of a capture.
@@ -83,8 +83,11 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
     if let Some(parent) = &request.parent
         && index.head.as_ref() != Some(parent)
     {
-        return Err(Error::conflict(format!("snapshot '{parent}' is not the newest one of run '{}'", history.run()))
-            .hint("capture again from the state you mean"));
+        return Err(Error::conflict(format!(
+            "snapshot '{parent}' is not the newest one of run '{}'",
+            history.run()
+        ))
+        .hint("capture again from the state you mean"));
     }
     let labels = wanted_labels(&index, &request.labels)?;
     let mut manifest = candidate(&pool, set, head.as_ref(), labels.first().cloned())?;
@@ -198,11 +201,8 @@ fn entry(pool: &Pool, head: Option<&Manifest>, record: &Record) -> Result<Entry>
         },
         (EntryKind::Link, Content::Object(id)) => Node::Link { target: link_target(pool, head, record, *id)? },
         _ => {
-            return Err(Error::usage(format!(
-                "path {} is not hashed",
-                quote::name(record.path.as_bytes())
-            ))
-            .hint("put 'wt-hash-object -w --stdin-records' before this command"));
+            return Err(Error::usage(format!("path {} is not hashed", quote::name(record.path.as_bytes())))
+                .hint("put 'wt-hash-object -w --stdin-records' before this command"));
         }
     };
     Ok(Entry { path: record.path.clone(), node, mode: record.mode })
@@ -231,7 +231,9 @@ fn missing(id: ObjectId, record: &Record) -> Error {
 }
 
 fn refuse_other_root(head: Option<&Manifest>, root: Option<&Path>, relocate: bool) -> Result<()> {
-    let (Some(recorded), Some(root)) = (head.and_then(|head| head.workspace.as_deref()), root) else { return Ok(()) };
+    let (Some(recorded), Some(root)) = (head.and_then(|head| head.workspace.as_deref()), root) else {
+        return Ok(());
+    };
     let same = recorded == root
         || match (rustix::fs::stat(recorded), rustix::fs::stat(root)) {
             (Ok(a), Ok(b)) => (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino),
@@ -273,7 +275,10 @@ fn publish(history: &History, pool: &Pool, manifest: &mut Manifest, parent: Opti
         if pool.size_of(id)? != Some(size) {
             return Err(Error::new(
                 Kind::Damaged,
-                format!("object {id} of {} is not in the pool with {size} bytes", quote::name(entry.path.as_bytes())),
+                format!(
+                    "object {id} of {} is not in the pool with {size} bytes",
+                    quote::name(entry.path.as_bytes())
+                ),
             )
             .hint("run the whole capture again"));
         }

@@ -50,12 +50,7 @@ impl<'a> StatCache<'a> {
 /// The stat of a record, where all of it is known.
 #[must_use]
 pub fn seen(record: &Record) -> Option<Seen> {
-    Some(Seen {
-        size: record.size?,
-        mtime_ns: record.mtime_ns?,
-        ctime_ns: record.ctime_ns?,
-        inode: record.inode?,
-    })
+    Some(Seen { size: record.size?, mtime_ns: record.mtime_ns?, ctime_ns: record.ctime_ns?, inode: record.inode? })
 }
 
 /// What a hashing stage works with.
@@ -115,8 +110,7 @@ impl Hashing<'_> {
         if let Some(error) = lock(&failed).take() {
             return Err(error);
         }
-        let filled: Vec<Record> =
-            grains.into_iter().flat_map(|grain| std::mem::take(&mut *lock(&grain))).collect();
+        let filled: Vec<Record> = grains.into_iter().flat_map(|grain| std::mem::take(&mut *lock(&grain))).collect();
         self.check_growth(&filled)?;
         Ok(filled)
     }

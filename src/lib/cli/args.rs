@@ -63,6 +63,49 @@ impl ZeroArgs {
     }
 }
 
+/// How much a walk takes.
+#[derive(Args, Debug, Clone)]
+pub struct LimitArgs {
+    /// More captured files than this are an error
+    #[arg(long, value_name = "N", default_value_t = crate::tree::scan::FILES_MAX)]
+    pub max_files: u64,
+    /// Larger files are gaps; K, M and G are understood [default: `$ITERION_WORKSPACE_MAX_FILE_MB`, else 32M]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_file_size: Option<u64>,
+}
+
+impl LimitArgs {
+    /// The limits, with what the environment says where no option does. A value of the variable that is not a whole
+    /// number above 0 counts as not set, as in the original (facts 2.2).
+    #[must_use]
+    pub fn limits(&self, env: &super::context::Environment) -> crate::tree::scan::Limits {
+        let from_env = env.get("ITERION_WORKSPACE_MAX_FILE_MB").and_then(|text| {
+            text.to_str()?.trim().parse::<u64>().ok().filter(|megabytes| *megabytes > 0)?.checked_mul(1 << 20)
+        });
+        crate::tree::scan::Limits {
+            files_max: self.max_files,
+            cap_bytes: self.max_file_size.or(from_env).unwrap_or(crate::tree::scan::CAP_BYTES),
+        }
+    }
+}
+
+/// Reads a size: a whole number of bytes, or of K, M or G (powers of 1024).
+///
+/// # Errors
+/// A sentence for the person.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (text.get(..text.len() - 1), 1_u64 << 10),
+        Some(b'M' | b'm') => (text.get(..text.len() - 1), 1 << 20),
+        Some(b'G' | b'g') => (text.get(..text.len() - 1), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    digits
+        .filter(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|digits| digits.parse::<u64>().ok()?.checked_mul(factor))
+        .ok_or_else(|| "a size is a whole number, with K, M or G behind it if you like".to_owned())
+}
+
 /// What a writer of history does when the engine's run lock is held.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct EngineArgs {

@@ -115,6 +115,17 @@ impl Cli {
     }
 }
 
+/// Says how far the work is, on standard error; on a terminal the line is written over.
+pub fn progress(program: &str, state: &str) {
+    use std::io::{IsTerminal, Write};
+    let mut stderr = std::io::stderr();
+    let _ = if stderr.is_terminal() {
+        write!(stderr, "\r{program}: {state}\x1b[K")
+    } else {
+        writeln!(stderr, "{program}: {state}")
+    };
+}
+
 /// Writes one line to standard error. A broken standard error is nobody's concern any more.
 pub(crate) fn say(line: &str) {
     use std::io::Write;

@@ -69,6 +69,16 @@ pub fn push_name(out: &mut Vec<u8>, key: &str, name: &[u8]) {
     }
 }
 
+/// Writes a name for a reader of `--json`: always the display form, and beside it `key_b64` where it is not UTF-8.
+pub fn push_display_name(out: &mut Vec<u8>, key: &str, name: &[u8]) {
+    push_key(out, key);
+    push_string(out, &String::from_utf8_lossy(name));
+    if std::str::from_utf8(name).is_err() {
+        push_key(out, &format!("{key}_b64"));
+        push_string(out, &STANDARD.encode(name));
+    }
+}
+
 /// Reads what [`push_name`] wrote: exactly one of the two members must be there.
 #[must_use]
 pub fn name(text: Option<&str>, base64: Option<&str>) -> Option<Vec<u8>> {

@@ -68,11 +68,10 @@ mod tests {
 
     #[test]
     fn the_iteration_stands_after_the_last_colon() {
-        assert_eq!(
-            boundary("pre:a.b:c:12"),
-            Some(Boundary { phase: "pre", node: "a.b:c", iteration: 12 })
-        );
-        for other in ["pre-restore:1-0001:0", "rewind-backup:n:0", "gate:0", "pre:n", "pre::0", "pre:n:-1", "pre:n:x"] {
+        assert_eq!(boundary("pre:a.b:c:12"), Some(Boundary { phase: "pre", node: "a.b:c", iteration: 12 }));
+        for other in
+            ["pre-restore:1-0001:0", "rewind-backup:n:0", "gate:0", "pre:n", "pre::0", "pre:n:-1", "pre:n:x"]
+        {
             assert_eq!(boundary(other), None, "{other}");
         }
     }

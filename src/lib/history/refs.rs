@@ -56,7 +56,8 @@ impl History {
     }
 
     fn ancestor(&self, index: &Index, steps: usize, missing: &dyn Fn(String) -> Error) -> Result<SnapshotId> {
-        let head = index.head.clone().ok_or_else(|| missing(format!("run '{}' has no snapshot yet", self.run())))?;
+        let head =
+            index.head.clone().ok_or_else(|| missing(format!("run '{}' has no snapshot yet", self.run())))?;
         if steps == 0 {
             return Ok(head);
         }

@@ -6,5 +6,6 @@ pub mod beneath;
 pub mod listing;
 pub mod root;
 pub mod rules;
+pub mod scan;
 pub mod stat;
 pub mod walk;

@@ -26,7 +26,9 @@ impl ByteSet {
     }
 
     fn insert_where(&mut self, is_member: impl Fn(u8) -> bool) {
-        (0..=u8::MAX).filter(|byte| is_member(*byte)).for_each(|byte| self.insert(byte));
+        for byte in (0..=u8::MAX).filter(|byte| is_member(*byte)) {
+            self.insert(byte);
+        }
     }
 
     fn inverted(self) -> Self {
@@ -60,16 +62,15 @@ pub(super) fn parse(pattern: &[u8]) -> Result<(ByteSet, &[u8]), BadPattern> {
                 set.insert_where(|member| first <= member && member <= last);
                 (range_start, rest) = (None, tail);
             }
-            b'[' if tail.first() == Some(&b':') => match named(tail.get(1..).unwrap_or_default())? {
-                Some((is_member, tail)) => {
+            b'[' if tail.first() == Some(&b':') => {
+                if let Some((is_member, tail)) = named(tail.get(1..).unwrap_or_default())? {
                     set.insert_where(|member| is_member(&member));
                     (range_start, rest) = (None, tail);
-                }
-                None => {
+                } else {
                     set.insert(b'[');
                     (range_start, rest) = (Some(b'['), tail);
                 }
-            },
+            }
             member => {
                 set.insert(member);
                 (range_start, rest) = (Some(member), tail);

@@ -16,7 +16,7 @@ use crate::store::relpath::RelPath;
 #[derive(Debug, Clone)]
 pub struct Rules {
     source: RuleSource,
-    rules: Vec<Rule>,
+    list: Vec<Rule>,
     /// The numbers of the negated rules that can lift something, ascending.
     negations: Vec<usize>,
 }
@@ -118,11 +118,11 @@ impl Rules {
     /// Reads the rules of a file, after the default names. A bad line is skipped and named in a warning.
     #[must_use]
     pub fn parse(file: &RulesFile) -> (Self, Vec<Warning>) {
-        let mut rules = parse::defaults(&DEFAULT_NAMES);
+        let mut list = parse::defaults(&DEFAULT_NAMES);
         let (own, warnings) = parse::file(file.source, &file.text);
-        rules.extend(own);
-        let negations = (0..).zip(&rules).filter(|(_, rule)| can_lift(rule)).map(|(number, _)| number).collect();
-        (Self { source: file.source, rules, negations }, warnings)
+        list.extend(own);
+        let negations = (0..).zip(&list).filter(|(_, rule)| can_lift(rule)).map(|(number, _)| number).collect();
+        (Self { source: file.source, list, negations }, warnings)
     }
 
     /// Decides on a path by itself, looking at every directory above it.
@@ -158,7 +158,7 @@ impl Rules {
             return Verdict { included: false, decision: Decision::Hard(reason) };
         }
         let matches = |rule: &Rule| (!rule.dir_only || kind == EntryKind::Dir) && rule.pattern.matches(&subject);
-        for (number, rule) in self.rules.iter().enumerate().skip(first_number).rev() {
+        for (number, rule) in self.list.iter().enumerate().skip(first_number).rev() {
             if matches(rule) {
                 return Verdict { included: rule.negated, decision: Decision::Rule(number) };
             }
@@ -178,14 +178,14 @@ impl Rules {
         };
         // A negation before the excluding rule cannot win below it.
         let later = self.negations.iter().rev().take_while(|number| **number > decided_by);
-        !later.filter_map(|number| self.rules.get(*number)).any(|rule| rule.pattern.could_match_below(dir))
+        !later.filter_map(|number| self.list.get(*number)).any(|rule| rule.pattern.could_match_below(dir))
     }
 
     /// The rule behind a verdict of these rules; `None` where none matched or a hard exclusion decided.
     #[must_use]
     pub fn decided_by(&self, verdict: &Verdict) -> Option<RuleRef<'_>> {
         let Decision::Rule(number) = verdict.decision else { return None };
-        let rule = self.rules.get(number)?;
+        let rule = self.list.get(number)?;
         Some(match rule.line {
             0 => RuleRef { source_name: "default", line: None, pattern: &rule.text },
             line => RuleRef { source_name: self.source.name(), line: Some(line), pattern: &rule.text },

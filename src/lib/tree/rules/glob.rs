@@ -121,8 +121,7 @@ fn tokens_match(tokens: &[Token], name: &[u8]) -> bool {
     let mut retry: Option<(&[Token], &[u8])> = None;
     loop {
         match (tokens.split_first(), text.split_first()) {
-            (None, None) => return true,
-            (Some((Token::AnyBytes, [])), _) => return true,
+            (None, None) | (Some((Token::AnyBytes, [])), _) => return true,
             (Some((Token::AnyBytes, after)), _) => {
                 retry = Some((after, text));
                 tokens = after;

@@ -15,8 +15,8 @@
 //!
 //! The syntax is git's (gitignore(5), matched as in git with `core.ignoreCase=false`). The decision differs in three
 //! ways, on purpose: a `!` re-includes even below an excluded directory, a rule that matches a directory, `!` or not,
-//! reaches everything below it, and no `!` lifts a hard exclusion. One more difference is of old git's making: before
-//! 2.53 it reads `foo**/bar` as if `**` stood alone between slashes; here it is a `*`, as gitignore(5) says.
+//! reaches everything below it, and no `!` lifts a hard exclusion. One more difference is a bug of older git
+//! (seen in 2.47): it reads `foo**/bar` as if `**` stood alone between slashes; here it is a `*`, as gitignore(5) says.
 //!
 //! This room knows nothing of the store inside the workspace: the walk leaves that out by device and inode.
 

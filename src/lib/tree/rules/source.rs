@@ -194,8 +194,8 @@ mod tests {
         /// The source, the text and the warnings, in one string.
         fn outcome(&self) -> String {
             let (file, warnings) = self.read().unwrap();
-            let warnings: String = warnings.iter().map(|warning| format!(" [{warning}]")).collect();
-            format!("{} {:?}{warnings}", file.source, String::from_utf8(file.text).unwrap())
+            let text = String::from_utf8(file.text).unwrap();
+            warnings.iter().fold(format!("{} {text:?}", file.source), |all, warning| format!("{all} [{warning}]"))
         }
     }
 
@@ -263,7 +263,7 @@ mod tests {
         }
         let forbid = |workspace: &Workspace, name: &str| {
             use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(workspace.at(name), fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(workspace.at(name), fs::Permissions::from_mode(0o000)).unwrap();
         };
         let own = Workspace::new().with(".iterionignore", "a");
         forbid(&own, ".iterionignore");

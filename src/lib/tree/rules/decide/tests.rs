@@ -187,6 +187,7 @@ fn prunes_only_where_nothing_can_come_back() {
     assert!(!prunes(&media, "runs/ep1") && prunes(&media, "node_modules"));
 
     // An earlier negation cannot win; a later one only along its own names, wildcards included.
+    assert!(prunes(&rules("!keep.log\nlogs/\n"), "logs"));
     let mixed = rules("!build/a\nbuild\n!build/*.d/keep\n!.git\n");
     assert!(!prunes(&mixed, "build"));
     assert!(!prunes(&mixed, "build/x.d"));
@@ -254,10 +255,10 @@ fn hostile_patterns_end_soon() {
 fn rules_bench() {
     use std::fmt::Write;
     let mut text = String::new();
-    (0..40).for_each(|n| writeln!(text, "build{n}/").unwrap());
-    (0..20).for_each(|n| writeln!(text, "*.tmp{n}").unwrap());
-    (0..15).for_each(|n| writeln!(text, "docs/gen{n}/**/out").unwrap());
-    (0..10).for_each(|n| writeln!(text, "**/cache{n}.json").unwrap());
+    (0..40).try_for_each(|n| writeln!(text, "build{n}/")).unwrap();
+    (0..20).try_for_each(|n| writeln!(text, "*.tmp{n}")).unwrap();
+    (0..15).try_for_each(|n| writeln!(text, "docs/gen{n}/**/out")).unwrap();
+    (0..10).try_for_each(|n| writeln!(text, "**/cache{n}.json")).unwrap();
     text.push_str("!build1/keep.txt\n!docs/keep/**\n");
     let rules = rules(&text);
     let path = RelPath::new(b"docs/gen7/sub/pkg/internal/deep/more/file.go").unwrap();

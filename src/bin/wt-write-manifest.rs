@@ -1,0 +1,180 @@
+//! Makes a snapshot of a complete stream of records.
+
+use std::process::ExitCode;
+
+use workspacetrack::act::capture::{self, Captured, LabelWish, Request};
+use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::page::{Effect, Example, Page};
+use workspacetrack::cli::{self, Cli, Status};
+use workspacetrack::error::{Error, Kind, Result};
+use workspacetrack::history::History;
+use workspacetrack::history::json;
+use workspacetrack::store::id::{Label, SnapshotId};
+use workspacetrack::stream::quote;
+use workspacetrack::stream::recordset::{Outcome, RecordSet};
+use workspacetrack::stream::wire::{self, Frame, Reader};
+
+static PAGE: Page = Page {
+    name: "wt-write-manifest",
+    about: "make a snapshot of a stream of records",
+    synopsis: &["[-z] --run ID [--label L]... [--label-next PREFIX] [--label-create L]"],
+    description: "The last stage of a capture. Reads records from standard input to their end mark, and only then does \
+        anything: a stream that ends without it, or says that an earlier stage failed, changes nothing. The manifest is \
+        published first, then labels and head move; each step is on the disk before the next.\n\n\
+        If the workspace is as the newest snapshot records it, no manifest is written and the labels point to that \
+        snapshot, unless a boundary label would end up on a bank. A stream whose walk began before the newest snapshot \
+        was published is stale and refused, unless it records the same.\n\n\
+        A new snapshot's own label is the first label given; it never changes, wherever the labels move later.",
+    output: "The id of the snapshot. With `--json`, an object with `id`, `parent`, `reused`, `labels`, `files`, `bytes` and \
+        `gaps`. Gaps are named on standard error.",
+    exit: &[
+        (0, "done"),
+        (2, "a malformed label, or records that are not hashed"),
+        (3, "done, but there are gaps and --strict was given"),
+        (4, "a broken stream, or an object that is not in the pool"),
+        (5, "the run's snapshots are of another workspace"),
+        (6, "a stale stream, --parent is not head, a --label-create that exists, or a lock not had in time"),
+        (7, "the walk met too many files"),
+    ],
+    environment: &["WT_STORE", "WT_RUN", "WT_FSYNC", "WT_LOCK_WAIT", "ITERION_WORKSPACE_TRACK"],
+    examples: &[Example {
+        text: "A capture by hand:",
+        script: "wt-ls-files -z --records --run demo |\n  wt-hash-object -w -z --stdin-records --run demo |\n  \
+            wt-write-manifest -z --run demo --label before",
+    }],
+    see_also: &["wt-capture(1)", "wt-ls-files(1)", "wt-hash-object(1)", "wt-ls-manifest(1)", "wt-label(1)", "wt-stream(5)"],
+    effect: Effect::Changes,
+};
+
+#[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
+struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    zero: ZeroArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Point this label to the snapshot; may be given more than once
+    #[arg(long, value_name = "L")]
+    label: Vec<String>,
+    /// Point this label to the snapshot; it must not exist yet
+    #[arg(long, value_name = "L")]
+    label_create: Vec<String>,
+    /// Point PREFIX:n to the snapshot, with the first n above all in use
+    #[arg(long, value_name = "PREFIX")]
+    label_next: Vec<String>,
+    /// The snapshot that must be the newest one
+    #[arg(long, value_name = "ID")]
+    parent: Option<String>,
+    /// Write a manifest even if nothing changed
+    #[arg(long)]
+    no_dedupe: bool,
+    /// Take another workspace than the run's as its own from now on
+    #[arg(long)]
+    relocate: bool,
+    /// End with exit code 3 if there are gaps
+    #[arg(long)]
+    strict: bool,
+    /// Take a list of records without version line and end mark
+    #[arg(long)]
+    allow_unterminated: bool,
+}
+
+fn main() -> ExitCode {
+    cli::main(&PAGE, run)
+}
+
+fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    let request = request(&args)?;
+    let frame = if args.allow_unterminated { Frame::Optional } else { Frame::Required };
+    let (reader, header) = Reader::open(cli::input::stdin(), args.zero.framing(), frame)?;
+    let outcome = RecordSet::read(reader, header)?;
+    if cli.env.captures_are_off() {
+        cli.note("captures are off (ITERION_WORKSPACE_TRACK): no snapshot was made");
+        return Ok(Status::Done);
+    }
+    let root = match &outcome {
+        Outcome::Complete(set) => set.header.root.clone(),
+        Outcome::Failed(..) => None,
+    };
+    let root = root.unwrap_or_else(|| cli.env.workspace_path(&args.workspace));
+    let history = History::new(&cli.env.store(&args.store, &root)?, cli.env.run(&args.run)?);
+    let set = match outcome {
+        Outcome::Complete(set) => set,
+        Outcome::Failed(code, text) => {
+            let kind = cli::kind_of_exit_code(code);
+            if kind == Kind::Limit {
+                capture::set_overflow_latch(&history)?;
+            }
+            return Err(wire::upstream_failure(kind, &text));
+        }
+    };
+    let captured = capture::write_snapshot(&history, &set, &request)?;
+    report(cli, &captured);
+    Ok(if args.strict && !captured.manifest.gaps.is_empty() { Status::Partial } else { Status::Done })
+}
+
+fn request(args: &Args) -> Result<Request> {
+    let mut labels = Vec::new();
+    for label in &args.label {
+        labels.push(LabelWish::Set(Label::named(label)?));
+    }
+    for label in &args.label_create {
+        labels.push(LabelWish::Create(Label::named(label)?));
+    }
+    for prefix in &args.label_next {
+        Label::named(&format!("{prefix}:0"))?;
+        labels.push(LabelWish::Next(prefix.clone()));
+    }
+    let parent = match &args.parent {
+        None => None,
+        Some(text) => Some(SnapshotId::parse(text).ok_or_else(|| {
+            Error::usage(format!("not a snapshot id: {}", quote::name(text.as_bytes())))
+                .hint("resolve a label with wt-label first")
+        })?),
+    };
+    Ok(Request {
+        labels,
+        parent,
+        dedupe: !args.no_dedupe,
+        relocate: args.relocate,
+        while_running: args.engine.while_running,
+    })
+}
+
+fn report(cli: &mut Cli, captured: &Captured) {
+    let manifest = &captured.manifest;
+    for gap in &manifest.gaps {
+        cli.warn(format!("not captured: {}: {}", quote::name(gap.path.as_bytes()), gap.reason.as_str()));
+    }
+    if !cli.json() {
+        cli.out.line(manifest.id.as_str().as_bytes());
+        return;
+    }
+    let mut line = vec![b'{'];
+    json::push_key(&mut line, "id");
+    json::push_string(&mut line, manifest.id.as_str());
+    if let Some(parent) = &manifest.parent {
+        json::push_key(&mut line, "parent");
+        json::push_string(&mut line, parent.as_str());
+    }
+    json::push_key(&mut line, "reused");
+    line.extend_from_slice(if captured.is_reused { b"true" } else { b"false" });
+    json::push_key(&mut line, "labels");
+    json::push_array(&mut line, &captured.labels, |out, label| json::push_string(out, label));
+    for (key, number) in [
+        ("files", manifest.files().count() as u64),
+        ("bytes", manifest.total_bytes()),
+        ("gaps", manifest.gaps.len() as u64),
+    ] {
+        json::push_key(&mut line, key);
+        json::push_number(&mut line, number);
+    }
+    line.push(b'}');
+    cli.out.line(&line);
+}
