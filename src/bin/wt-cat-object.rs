@@ -120,7 +120,7 @@ fn size_of(pool: Option<&Pool>, id: ObjectId) -> Result<Option<u64>> {
 fn copy(pool: &Pool, id: ObjectId, cli: &mut Cli) -> Result<()> {
     // Not held while somebody waits for stdout to be read: an open object outlives a sweep.
     drop(pool.lock(Mode::Shared)?);
-    pool.copy(id, &mut cli.out, Path::new("standard output")).map(drop).map_err(|error| {
-        if error.kind() == Kind::NotFound { error.with_kind(Kind::Damaged) } else { error }
-    })
+    pool.copy(id, &mut cli.out, Path::new("standard output"))
+        .map(drop)
+        .map_err(|error| if error.kind() == Kind::NotFound { error.with_kind(Kind::Damaged) } else { error })
 }

@@ -113,9 +113,8 @@ fn hash_files(args: &Args, cli: &mut Cli) -> Result<()> {
     let mut ids = Vec::new();
     if args.stdin {
         // Nobody waits for input while holding a lock: the content is staged first, and looked up again at the commit.
-        let stdin = rustix::io::dup(rustix::stdio::stdin()).map_err(|errno| {
-            Error::io("cannot read", "standard input", &errno.into())
-        })?;
+        let stdin = rustix::io::dup(rustix::stdio::stdin())
+            .map_err(|errno| Error::io("cannot read", "standard input", &errno.into()))?;
         ids.push(intake::take_stream(&mut File::from(stdin), Path::new("standard input"), sink, &mut buffer)?.0);
     }
     let named = if args.stdin_paths {

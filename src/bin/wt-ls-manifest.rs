@@ -145,7 +145,16 @@ fn entry_record(entry: &Entry) -> Record {
         Node::Dir => (Content::Unknown, None),
     };
     let path = entry.path.clone();
-    Record { kind: entry.node.kind(), mode: entry.mode, content, size, mtime_ns: None, ctime_ns: None, inode: None, path }
+    Record {
+        kind: entry.node.kind(),
+        mode: entry.mode,
+        content,
+        size,
+        mtime_ns: None,
+        ctime_ns: None,
+        inode: None,
+        path,
+    }
 }
 
 fn gap_record(gap: &Gap) -> Record {

@@ -42,7 +42,14 @@ static PAGE: Page = Page {
         script: "wt-ls-files -z --records --run demo |\n  wt-hash-object -w -z --stdin-records --run demo |\n  \
             wt-write-manifest -z --run demo --label before",
     }],
-    see_also: &["wt-capture(1)", "wt-ls-files(1)", "wt-hash-object(1)", "wt-ls-manifest(1)", "wt-label(1)", "wt-stream(5)"],
+    see_also: &[
+        "wt-capture(1)",
+        "wt-ls-files(1)",
+        "wt-hash-object(1)",
+        "wt-ls-manifest(1)",
+        "wt-label(1)",
+        "wt-stream(5)",
+    ],
     effect: Effect::Changes,
 };
 

@@ -1,0 +1,185 @@
+//! Lists the files of a workspace that are versioned.
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::page::{Effect, Example, Page};
+use workspacetrack::cli::{self, Cli, Status};
+use workspacetrack::error::Result;
+use workspacetrack::history::{History, json};
+use workspacetrack::store::lock::Mode;
+use workspacetrack::stream::record::{EntryKind, GapReason};
+use workspacetrack::stream::wire::{self, HeadMark, Header};
+use workspacetrack::tree::listing::Found;
+use workspacetrack::tree::scan::{self, Scan};
+
+static PAGE: Page = Page {
+    name: "wt-ls-files",
+    about: "list the files of a workspace that are versioned",
+    synopsis: &["[-C DIR] [-z] [--end] [--ignored | --gaps | --records]"],
+    description: "Walks the workspace once, follows no link, and lists what the ignore rules include (see wt-rules(5)): \
+        regular files and symbolic links, sorted by bytes. Nothing is written anywhere.\n\n\
+        With `--records` it is the first stage of a capture: each path with its kind, mode and stat, empty directories \
+        and gaps included, between a header and an end mark (see wt-stream(5)). With `--run` the header names the run's \
+        head, so that a stale list cannot be published.\n\n\
+        A directory that cannot be listed is a gap, `!unreadable`, and its name ends in a slash. The store is left out \
+        wherever it lies and whatever it is called.",
+    output: "One path an item. With `--records`, records. With `--gaps`, the reason, a tab and the path. With \
+        `--ignored`, what the rules leave out; a directory skipped whole ends in a slash.",
+    exit: &[
+        (0, "done"),
+        (2, "no such workspace"),
+        (5, "the workspace is refused"),
+        (7, "more files than --max-files"),
+    ],
+    environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "ITERION_WORKSPACE_MAX_FILE_MB"],
+    examples: &[
+        Example { text: "What would be captured:", script: "wt-ls-files" },
+        Example {
+            text: "A capture by hand:",
+            script: "wt-ls-files -z --records --run demo |\n  wt-hash-object -w -z --stdin-records --run demo |\n  \
+                wt-write-manifest -z --run demo --label before",
+        },
+    ],
+    see_also: &["wt-check-ignore(1)", "wt-hash-object(1)", "wt-stream(5)", "wt-rules(5)"],
+    effect: Effect::Reads,
+};
+
+#[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
+struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    zero: ZeroArgs,
+    /// Close the list with an empty item, so that a reader can tell that it is complete
+    #[arg(long, conflicts_with = "records")]
+    end: bool,
+    /// Write records instead of paths
+    #[arg(long, conflicts_with_all = ["ignored", "gaps", "json"])]
+    records: bool,
+    /// List what the rules leave out
+    #[arg(long, conflicts_with = "gaps")]
+    ignored: bool,
+    /// List what is there and would not be captured, with the reason
+    #[arg(long)]
+    gaps: bool,
+    /// Say on standard error how far the walk is
+    #[arg(long)]
+    progress: bool,
+}
+
+fn main() -> ExitCode {
+    cli::main(&PAGE, run)
+}
+
+fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    let framing = args.zero.framing();
+    match scan(&args, cli) {
+        Ok((scan, header)) if args.records => write_records(&args, cli, &scan, &header),
+        Ok((scan, _)) => write_paths(&args, cli, &scan),
+        Err(error) => {
+            if args.records {
+                let mut mark = Vec::new();
+                Header::default().write(&mut mark, framing);
+                wire::write_fail(&mut mark, framing, cli::exit_code(error.kind()), &error);
+                cli.out.write(&mark);
+            }
+            return Err(error);
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn scan(args: &Args, cli: &Cli) -> Result<(Scan, Header)> {
+    let workspace = cli.env.workspace(&args.workspace)?;
+    let store = cli.env.store(&args.store, workspace.path())?;
+    // Head is sampled before the walk: what is published meanwhile makes the list stale.
+    let head = match cli.env.run_if_named(&args.run)? {
+        None => None,
+        Some(run) => Some(History::new(&store, run).index()?.head.map_or(HeadMark::None, HeadMark::At)),
+    };
+    let last = Mutex::new(Instant::now());
+    let tell = |files: u64| {
+        let Ok(mut last) = last.lock() else { return };
+        if last.elapsed() >= Duration::from_millis(200) {
+            *last = Instant::now();
+            cli::progress(PAGE.name, &format!("{files} files"));
+        }
+    };
+    let progress: Option<&(dyn Fn(u64) + Sync)> = if args.progress { Some(&tell) } else { None };
+    let _lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
+    let scan = Scan::take(&workspace, store.identity()?, args.limits.limits(&cli.env), progress)?;
+    for warning in &scan.warnings {
+        cli.warn(warning);
+    }
+    let header = Header { head, ..scan.header(&workspace) };
+    Ok((scan, header))
+}
+
+fn write_records(args: &Args, cli: &mut Cli, scan: &Scan, header: &Header) {
+    let framing = args.zero.framing();
+    let mut out = Vec::new();
+    header.write(&mut out, framing);
+    scan.tree.for_each(|path, entry| {
+        scan::record(path, entry).write(&mut out, framing);
+        if out.len() >= 64 * 1024 {
+            cli.out.write(&out);
+            out.clear();
+        }
+    });
+    wire::write_end(&mut out, framing);
+    cli.out.write(&out);
+}
+
+fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
+    let framing = args.zero.framing();
+    scan.tree.visit(|path, found| {
+        let (reason, is_dir) = match found {
+            Found::Ignored(ignored) if args.ignored => (None, ignored.is_dir),
+            Found::Entry(entry) if args.gaps && entry.gap.is_some() => {
+                (entry.gap.as_ref(), entry.stat.kind == EntryKind::Dir)
+            }
+            Found::Entry(entry) if !args.gaps && !args.ignored && entry.gap.is_none() => {
+                if entry.stat.kind == EntryKind::Dir {
+                    return;
+                }
+                (None, false)
+            }
+            _ => return,
+        };
+        let mut name = path.as_bytes().to_vec();
+        if is_dir {
+            name.push(b'/');
+        }
+        if cli.json() {
+            cli.out.line(&json_line(&name, reason));
+            return;
+        }
+        let mut item = reason.map_or(Vec::new(), |reason| format!("{}\t", reason.as_str()).into_bytes());
+        item.extend_from_slice(&framing.encode(&name));
+        cli.out.item(&item, framing.end());
+    });
+    if args.end {
+        cli.out.item(b"", framing.end());
+    }
+}
+
+fn json_line(name: &[u8], reason: Option<&GapReason>) -> Vec<u8> {
+    let mut line = vec![b'{'];
+    json::push_display_name(&mut line, "path", name);
+    if let Some(reason) = reason {
+        json::push_key(&mut line, "reason");
+        json::push_string(&mut line, reason.as_str());
+    }
+    line.push(b'}');
+    line
+}
