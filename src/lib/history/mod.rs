@@ -13,6 +13,7 @@ pub mod index;
 pub mod journal;
 pub mod json;
 pub mod label;
+pub mod label_batch;
 pub mod manifest;
 pub mod refs;
 pub mod rows;
