@@ -37,7 +37,7 @@ lint:
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	for source in src/bin/*.rs; do \
+	for source in src/bin/*; do \
 	    name=$$(basename "$$source" .rs) && \
 	    install -m 755 "$(TARGET_DIR)/release/$$name" "$(DESTDIR)$(PREFIX)/bin/$$name" || exit 1; \
 	done
@@ -56,7 +56,7 @@ install: build
 	install -m 644 completions/fish/* "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/"
 
 uninstall:
-	for source in src/bin/*.rs porcelain/*; do \
+	for source in src/bin/* porcelain/*; do \
 	    rm -f "$(DESTDIR)$(PREFIX)/bin/$$(basename "$$source" .rs)"; \
 	done
 	for page in man/*; do \

@@ -46,8 +46,10 @@ fn names_in(dir: &str) -> Vec<String> {
     names
 }
 
+/// The programs: a file each, or a directory with a `main.rs`.
 fn programs() -> Vec<String> {
-    names_in("src/bin").iter().filter_map(|name| name.strip_suffix(".rs").map(str::to_owned)).collect()
+    let names = names_in("src/bin");
+    names.iter().map(|name| name.strip_suffix(".rs").unwrap_or(name).to_owned()).collect()
 }
 
 fn porcelain() -> Vec<String> {
@@ -206,10 +208,11 @@ fn every_command_has_a_page_that_names_all_its_options() {
         assert!(!page.is_empty(), "man/{command}.1 is missing: {MEND}; for a script in porcelain/ write it");
         let path = [bin_dir().join(&command), root().join("porcelain").join(&command)];
         let path = path.iter().find(|path| path.exists()).unwrap();
-        let help = run(Command::new(path).arg("--help"));
-        assert!(help.status.success(), "{command} --help: {}", help.status);
         let documented = plain(&page);
-        for option in options_of(&String::from_utf8(help.stdout).unwrap()) {
+        let help = help(Command::new(path).arg("--help"));
+        let helps =
+            subcommands_of(&help).into_iter().map(|name| self::help(Command::new(path).args([name, "--help"])));
+        for option in helps.chain([help.clone()]).flat_map(|help| options_of(&help)) {
             let is_there = documented.match_indices(&option).any(|(at, _)| {
                 !documented[at + option.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
             });
@@ -218,11 +221,23 @@ fn every_command_has_a_page_that_names_all_its_options() {
     }
 }
 
+fn help(command: &mut Command) -> String {
+    let output = run(command);
+    assert!(output.status.success(), "{command:?}: {}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// The options at the beginning of the lines of a help text.
 fn options_of(help: &str) -> Vec<String> {
     let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
     let words = lines.flat_map(|line| line.split_whitespace().take_while(|word| word.starts_with('-')));
     words.map(|word| word.trim_end_matches(',').to_owned()).collect()
+}
+
+/// The names under `Commands:`, but for `help`.
+fn subcommands_of(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
 }
 
 #[test]

@@ -10,3 +10,4 @@
 
 mod docs;
 mod rules_git;
+mod tidy;

@@ -61,7 +61,7 @@ pub fn page(page: &Page, command: &Command) -> Result<String, String> {
     // Writing to a String cannot fail, here and below.
     let _ = writeln!(
         out,
-        ".\\\" Written by '{0} --generate-docs man'. Change src/bin/{0}.rs and run 'make docs'.",
+        ".\\\" Made by '{0} --generate-docs man': change src/bin/{0} and run 'make docs'.",
         page.name
     );
     let _ = writeln!(

@@ -1,6 +1,6 @@
 //! The only code that creates, writes, renames, links, removes or flushes anything.
 //!
-//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`], and below them (in
+//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`](super::seam), and below them (in
 //! [`document`]) the protocol for store documents. No primitive follows a link in its last component, and none
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
