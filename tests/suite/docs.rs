@@ -13,7 +13,7 @@ const FOREIGN_PAGES: [&str; 8] =
     ["git(1)", "gitignore(5)", "sha256sum(1)", "flock(1)", "flock(2)", "git-check-ignore(1)", "sh(1)", "rename(2)"];
 
 /// Pages that others point to and that are being written; a name that has its page by now must leave this list.
-const PLANNED_PAGES: [&str; 14] = [
+const PLANNED_PAGES: [&str; 11] = [
     "wt(1)",
     "wt-bank(1)",
     "wt-capture(1)",
@@ -22,11 +22,8 @@ const PLANNED_PAGES: [&str; 14] = [
     "wt-du(1)",
     "wt-forget(1)",
     "wt-fsck(1)",
-    "wt-label(1)",
-    "wt-lock(1)",
     "wt-log(1)",
     "wt-prune(1)",
-    "wt-restore(1)",
     "wt-undo(1)",
 ];
 
@@ -115,7 +112,7 @@ fn scripts(page: &str) -> Vec<String> {
     scripts
 }
 
-/// A workspace with a few files, and a run `demo` whose only snapshot is labelled `before`; one file changed since.
+/// A workspace with a few files, and a run `demo` whose only snapshot is labelled `before`.
 struct Scratch {
     dir: tempfile::TempDir,
 }
@@ -130,10 +127,10 @@ impl Scratch {
         fs::write(scratch.workspace().join("README"), "A small program.\n").unwrap();
         fs::write(scratch.workspace().join(".gitignore"), "*.o\n").unwrap();
         fs::write(scratch.workspace().join("main.o"), "object code\n").unwrap();
-        let captured =
-            scratch.sh("wt-ls-files -z --records --run demo | wt-hash-object -w -z --stdin-records --run demo |\n\
-             wt-write-manifest -z --run demo --label before >/dev/null\n\
-             echo 'a first edit' >>README");
+        let list = "wt-ls-files -z --records --run demo";
+        let store = "wt-hash-object -w -z --stdin-records --run demo";
+        let publish = "wt-write-manifest -z --run demo --label before";
+        let captured = scratch.sh(&[list, store, publish].join(" | "));
         assert!(captured.status.success(), "{captured:?}");
         scratch
     }

@@ -9,7 +9,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
     ("store", &["stream"]),
     ("stream", &["store"]),
     ("tree", &["store", "stream"]),
-    ("history", &["store", "stream"]),
+    ("history", &["store", "stream", "tree"]),
     ("act", &["store", "stream", "tree", "history"]),
     ("run", &["store", "stream"]),
     ("cli", &["store", "stream", "tree", "history", "act", "run"]),

@@ -8,10 +8,12 @@
 pub mod chain;
 pub mod change;
 pub mod coverage;
+pub mod covers;
 pub mod index;
 pub mod journal;
 pub mod json;
 pub mod label;
+pub mod label_batch;
 pub mod manifest;
 pub mod refs;
 pub mod rows;
