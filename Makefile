@@ -33,7 +33,7 @@ lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps --document-private-items
-	sh .ci/scripts | xargs shellcheck -s sh
+	sh .ci/scripts | xargs shellcheck -x -s sh
 
 install: build
 	install -d "$(DESTDIR)$(PREFIX)/bin"
@@ -42,7 +42,8 @@ install: build
 	    install -m 755 "$(TARGET_DIR)/release/$$name" "$(DESTDIR)$(PREFIX)/bin/$$name" || exit 1; \
 	done
 	for script in porcelain/*; do \
-	    if [ -f "$$script" ]; then install -m 755 "$$script" "$(DESTDIR)$(PREFIX)/bin/" || exit 1; fi; \
+	    if [ -x "$$script" ]; then mode=755; else mode=644; fi; \
+	    if [ -f "$$script" ]; then install -m $$mode "$$script" "$(DESTDIR)$(PREFIX)/bin/" || exit 1; fi; \
 	done
 	for section in 1 5 7; do \
 	    install -d "$(DESTDIR)$(PREFIX)/share/man/man$$section" && \

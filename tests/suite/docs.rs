@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -49,8 +50,13 @@ fn programs() -> Vec<String> {
     names.iter().map(|name| name.strip_suffix(".rs").unwrap_or(name).to_owned()).collect()
 }
 
+/// The scripts that one runs; others are read by them.
 fn porcelain() -> Vec<String> {
-    names_in("porcelain").into_iter().filter(|name| !name.contains('.')).collect()
+    let is_run = |name: &String| {
+        let mode = fs::metadata(root().join("porcelain").join(name)).unwrap().permissions().mode();
+        mode & 0o111 != 0
+    };
+    names_in("porcelain").into_iter().filter(is_run).collect()
 }
 
 fn read(path: &str) -> String {

@@ -6,6 +6,9 @@
 /// Lines are filled up to this width; `mandoc -T lint` complains above 80.
 const LINE_BYTES_MAX: usize = 76;
 
+/// Room for a line of the SYNOPSIS, beside the indent that every viewer adds.
+const SYNOPSIS_COLUMNS_MAX: usize = 72;
+
 /// Writes a paragraph of plain text, filled, a new line after each sentence.
 pub(super) fn paragraph(out: &mut String, text: &str) {
     let mut width = 0;
@@ -59,28 +62,57 @@ pub(super) fn script(out: &mut String, text: &str) {
     out.push_str(".EE\n.RE\n");
 }
 
-/// A form of the SYNOPSIS: options bold, what the reader puts in italic.
+/// A form of the SYNOPSIS, in lines that fit a terminal of 80 columns, each after the first set in.
 pub(super) fn synopsis(out: &mut String, program: &str, form: &str) {
+    const INDENT: &str = "    ";
     out.push_str(&bold(program));
-    let mut rest = form;
-    out.push(' ');
+    let mut width = program.len();
+    for unit in units(form) {
+        if width + 1 + unit.len() > SYNOPSIS_COLUMNS_MAX {
+            out.push('\n');
+            out.push_str(INDENT);
+            width = INDENT.len();
+        } else {
+            out.push(' ');
+            width += 1;
+        }
+        styled_unit(out, unit);
+        width += unit.len();
+    }
+    out.push('\n');
+}
+
+/// Splits at the blanks that are not in brackets.
+fn units(form: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    form.split(move |c: char| {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ' ' && depth == 0
+    })
+    .filter(|unit| !unit.is_empty())
+}
+
+/// Options and words that are typed so in bold, what the reader puts in italic.
+fn styled_unit(out: &mut String, unit: &str) {
+    let mut rest = unit;
     while let Some(first) = rest.chars().next() {
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len()).max(first.len_utf8());
         let (word, tail) = rest.split_at(end);
-        let letters = word.chars().filter(char::is_ascii_alphabetic).count();
-        if word.starts_with('-') && word.len() > 1 {
-            out.push_str(&bold(word));
-        } else if letters > 0 && !word.chars().any(|c| c.is_ascii_lowercase()) {
-            out.push_str(&italic(word));
-        } else if letters > 0 {
-            out.push_str(&bold(word));
-        } else {
-            out.push_str(&prose(word));
-        }
+        let has_letters = word.bytes().any(|b| b.is_ascii_alphabetic());
+        let is_placeholder = !word.starts_with('-') && !word.bytes().any(|b| b.is_ascii_lowercase());
+        out.push_str(&match (has_letters, is_placeholder) {
+            (true, true) => italic(word),
+            (true, false) => bold(word),
+            (false, _) if word.len() > 1 => bold(word),
+            (false, _) => prose(word),
+        });
         rest = tail;
     }
-    out.push('\n');
 }
 
 /// Bold, as typed.
@@ -219,5 +251,9 @@ mod tests {
             out,
             "\\fBwt\\-x\\fR [\\fB\\-z\\fR] \\fB\\-\\-run\\fR \\fIID\\fR \\fBappend\\fR \\fIFILE\\fR...\n"
         );
+        out.clear();
+        synopsis(&mut out, "wt-x", &"[A B] ".repeat(12));
+        assert_eq!(out.lines().count(), 2);
+        assert!(out.lines().nth(1).is_some_and(|line| line.starts_with("    [\\fIA\\fR \\fIB\\fR]")));
     }
 }
