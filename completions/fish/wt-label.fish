@@ -7,6 +7,7 @@ complete -c wt-label -s z -d 'Items end in NUL and names are raw bytes, on input
 complete -c wt-label -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-label -l create -d 'The label must not exist yet'
 complete -c wt-label -l delete -d 'Remove the label'
+complete -c wt-label -l resolve -d 'Print the id that HEAD, HEAD~n, an id, a label or the beginning of an id means'
 complete -c wt-label -l next -d 'The next label of a numbered family'
 complete -c wt-label -l boundary -d 'The label of a boundary'
 complete -c wt-label -l list -d 'List labels'

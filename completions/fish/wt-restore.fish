@@ -8,6 +8,7 @@ complete -c wt-restore -l keep-edited -d 'Leave a path that no longer is what th
 complete -c wt-restore -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-restore -s z -d 'Items end in NUL and names are raw bytes, on input and output'
 complete -c wt-restore -s n -l dry-run -d 'Print what would be done and change nothing'
+complete -c wt-restore -l as-if-banked -d 'With --dry-run, take as banked what a bank taken now would hold'
 complete -c wt-restore -l paths-from-stdin -d 'Touch only the paths that stand on standard input, and what lies below them'
 complete -c wt-restore -l require-end -d 'With --paths-from-stdin, a list without its end mark is an error'
 complete -c wt-restore -l relocate -d 'Restore a snapshot of another workspace into this one'

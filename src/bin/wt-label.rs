@@ -22,6 +22,7 @@ static PAGE: Page = Page {
         "--delete [--expect OLD] LABEL",
         "--next PREFIX [SNAPSHOT]",
         "--boundary [--create | --expect OLD] PHASE NODE [ITERATION] [SNAPSHOT]",
+        "--resolve SNAPSHOT",
         "--list [-z] [GLOB]",
         "--reflog [-z] [LABEL]",
         "--stdin [-z] [--require-end]",
@@ -33,6 +34,8 @@ static PAGE: Page = Page {
         With `--expect` a label moves only if it points to OLD; `-` means that it must not exist. `--create` is short for \
         that.\n\n\
         A snapshot's own label, under which it was made, is part of its manifest and stays what it is, wherever labels \
+        move.\n\n\
+        `--resolve` prints the id that a SNAPSHOT of any form means: scripts resolve once and act on the id, because labels \
         move.\n\n\
         `--next` is the next label of a numbered family: one above the highest number in use, else 0. `--boundary` is the \
         label `PHASE:NODE:ITERATION` with PHASE one of pre, post, fail, pause and resume; the iteration is 0 unless \
@@ -89,6 +92,9 @@ struct Args {
     /// Remove the label
     #[arg(long, conflicts_with_all = ["next", "boundary", "list", "reflog", "stdin"])]
     delete: bool,
+    /// Print the id that HEAD, HEAD~n, an id, a label or the beginning of an id means
+    #[arg(long, conflicts_with_all = ["create", "expect", "delete", "next", "boundary", "list", "reflog", "stdin"])]
+    resolve: bool,
     /// The next label of a numbered family
     #[arg(long, conflicts_with_all = ["boundary", "list", "reflog", "stdin"])]
     next: bool,
@@ -128,6 +134,11 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     };
     let step = match *words.as_slice() {
         [] if args.stdin => return batch(&args, cli, &history),
+        [snapshot] if args.resolve => {
+            let id = history.resolve(&history.index()?, snapshot)?;
+            write(cli, id.as_str(), &[("id", Some(id.as_str()))]);
+            return Ok(Status::Done);
+        }
         [] if args.list => return list(&args, cli, &history, "*"),
         [glob] if args.list => return list(&args, cli, &history, glob),
         [] if args.reflog => return reflog(&args, cli, &history, None),
@@ -142,7 +153,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             return Err(Error::usage("a label that must not exist cannot be deleted").hint("give --expect an id"));
         }
         [label] if args.delete => Step::Delete(label.into(), expected),
-        _ if args.stdin || args.list || args.reflog || args.next || args.delete => return Err(wrong_words()),
+        _ if args.stdin || args.resolve || args.list || args.reflog || args.next || args.delete => {
+            return Err(wrong_words());
+        }
         _ => {
             let (label, snapshot) = subject(args.boundary, &words)?;
             match snapshot {

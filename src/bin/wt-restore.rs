@@ -74,6 +74,9 @@ struct Args {
     /// Print what would be done and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
+    /// With --dry-run, take as banked what a bank taken now would hold
+    #[arg(long, requires = "dry_run")]
+    as_if_banked: bool,
     /// Touch only the paths that stand on standard input, and what lies below them
     #[arg(long)]
     paths_from_stdin: bool,
@@ -137,6 +140,7 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> 
         force: args.force,
         all_or_nothing: args.all_or_nothing,
         dry_run: args.dry_run,
+        as_if_banked: args.as_if_banked,
         cap_bytes: args.limits.limits(&cli.env).cap_bytes,
     })
 }

@@ -60,6 +60,9 @@ pub struct Request {
     pub all_or_nothing: bool,
     /// Whether nothing is done at all.
     pub dry_run: bool,
+    /// Whether content that a bank would hold counts as banked: only with `dry_run`, to say what a restore behind a bank
+    /// would do.
+    pub as_if_banked: bool,
     /// Files above this many bytes are not hashed only to find out that they were never captured.
     pub cap_bytes: u64,
 }

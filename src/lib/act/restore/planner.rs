@@ -185,12 +185,19 @@ impl<'a> Planner<'a> {
     fn objection(&self, draft: &mut Draft<'_>, old: &Record) -> Result<Option<Reason>> {
         let objection = draft.witness.objection(old)?;
         match objection {
+            Some(Reason::Unbanked) if self.request.as_if_banked && self.would_be_captured(old) => Ok(None),
             Some(Reason::Unbanked | Reason::Oversized) if self.request.force => {
                 draft.plan.doomed.push(old.path.clone());
                 Ok(None)
             }
             other => Ok(other),
         }
+    }
+
+    fn would_be_captured(&self, now: &Record) -> bool {
+        self.request.dry_run
+            && now.size.unwrap_or(0) <= self.request.cap_bytes
+            && !self.current.is_ignored(&now.path, now.kind)
     }
 
     /// A file or link takes the place of a directory: only if everything in it may go.
@@ -308,11 +315,12 @@ impl<'a> Planner<'a> {
     fn plan_emptied(&self, plan: &mut Plan, filled: &[usize]) {
         let gone: BTreeSet<RelPathBuf> =
             plan.steps.iter().filter(|step| step.action == Action::Delete).map(|step| step.path.clone()).collect();
-        let written = plan.steps.iter().filter(|step| step.action == Action::Write).map(|step| &*step.path);
+        let written: HashSet<&RelPath> =
+            plan.steps.iter().filter(|step| step.action == Action::Write).map(|step| &*step.path).collect();
         let stays = self.current.records.keys().map(|path| &**path).filter(|path| !gone.contains(*path));
         let ignored = self.current.ignored.iter().map(|path| &**path);
         let mut inhabited: HashSet<&RelPath> = HashSet::new();
-        for path in stays.chain(ignored).chain(written) {
+        for path in stays.chain(ignored).chain(written.iter().copied()) {
             for dir in path.ancestors() {
                 if !inhabited.insert(dir) {
                     break;
@@ -323,9 +331,14 @@ impl<'a> Planner<'a> {
         let mut emptied: BTreeSet<RelPathBuf> = BTreeSet::new();
         for path in &gone {
             for dir in path.ancestors() {
+                // Where a file is put in the place of a directory, all of that went out with it.
+                let is_replaced = std::iter::once(dir).chain(dir.ancestors()).any(|dir| written.contains(dir));
                 let stays =
                     inhabited.contains(dir) || is_wanted(dir) || self.current.is_ignored(dir, EntryKind::Dir);
-                if stays || self.is_spared_dir(dir) || gone.contains(dir) || !emptied.insert(dir.to_owned()) {
+                if is_replaced || stays || self.is_spared_dir(dir) || gone.contains(dir) {
+                    break;
+                }
+                if !emptied.insert(dir.to_owned()) {
                     break;
                 }
             }
