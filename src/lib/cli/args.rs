@@ -23,7 +23,7 @@ pub struct Common {
 /// Which workspace.
 #[derive(Args, Debug, Clone)]
 pub struct WorkspaceArgs {
-    /// The workspace [default: $`WT_WORKSPACE`, else .]
+    /// The workspace [default: `$WT_WORKSPACE`, else `.`]
     #[arg(short = 'C', value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Take the workspace even if it is /, the home directory or holds the stores
@@ -34,7 +34,7 @@ pub struct WorkspaceArgs {
 /// Which store.
 #[derive(Args, Debug, Clone)]
 pub struct StoreArgs {
-    /// The store [default: $`WT_STORE`, else .iterion of the workspace if it is a store, else below ~/.iterion]
+    /// The store [default: `$WT_STORE`, else `.iterion` of the workspace if it is a store, else below `~/.iterion`]
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub struct StoreArgs {
 /// Which run.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// The run [default: $`WT_RUN`]
+    /// The run [default: `$WT_RUN`]
     #[arg(long, value_name = "ID")]
     pub run: Option<OsString>,
 }

@@ -5,10 +5,13 @@
 
 pub mod args;
 pub mod chain;
+pub mod completions;
 pub mod context;
 pub mod input;
+pub mod man;
 pub mod out;
 pub mod page;
+mod roff;
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -140,7 +143,7 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
     if let Some(status) = page::generate(page, &command) {
         return status;
     }
-    let parsed = command
+    let parsed = without_backquotes(command)
         .try_get_matches()
         .and_then(|matches| Ok((A::from_arg_matches(&matches)?, Common::from_arg_matches(&matches)?)));
     let (args, common) = match parsed {
@@ -171,12 +174,27 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
 fn command<A: Args>(page: &'static Page) -> Command {
     let command = Command::new(page.name)
         .version(env!("CARGO_PKG_VERSION"))
-        .about(page.about)
         .override_usage(page.usage())
         .after_help(format!("The manual page {}(1) has the whole text, exit codes and examples.", page.name))
         .max_term_width(100)
         .args_override_self(false);
-    Common::augment_args(A::augment_args(command))
+    // Set last: deriving takes the comment on an options struct for the text of the program.
+    Common::augment_args(A::augment_args(command)).about(page.about).long_about(None)
+}
+
+/// The command with help texts as a terminal shows them: what the manual sets bold stands without its backquotes.
+fn without_backquotes(command: Command) -> Command {
+    let plain = |text: &clap::builder::StyledStr| text.to_string().replace('`', "");
+    let mut command = command
+        .mut_args(|arg| match arg.get_help().map(plain) {
+            Some(help) => arg.help(help),
+            None => arg,
+        })
+        .mut_subcommands(without_backquotes);
+    if let Some(about) = command.get_about().map(plain) {
+        command = command.about(about);
+    }
+    command
 }
 
 /// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.

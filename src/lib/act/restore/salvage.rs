@@ -217,8 +217,7 @@ impl Clearer<'_> {
         let full = self.workspace.path().join(path.as_path());
         if mode & 0o700 != 0o700 {
             // It is on its way out; it only has to let us in.
-            rustix::fs::chmodat(dir, name, fsio::permission_bits(mode | 0o700), rustix::fs::AtFlags::empty())
-                .on("cannot clear", &full)?;
+            fsio::set_dir_mode(dir.as_fd(), name, mode | 0o700).on("cannot clear", &full)?;
         }
         let inside = fsio::open_dir(dir.as_fd(), name).on("cannot open", &full)?;
         let mut is_clear = true;
