@@ -17,7 +17,7 @@ macro_rules! programs {
         }
     };
 }
-programs!("wt-ls-files", "wt-hash-object", "wt-write-manifest", "wt-ls-manifest", "wt-label");
+programs!("wt-ls-files", "wt-hash-object", "wt-write-manifest", "wt-ls-manifest", "wt-label", "wt-check-ignore");
 
 /// What a program said, and how it ended.
 #[must_use]
