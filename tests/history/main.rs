@@ -4,4 +4,5 @@
 
 mod check_ignore;
 mod label;
+mod log;
 mod sandbox;
