@@ -3,5 +3,6 @@
 //! Destructive work is a plan value that can be printed or carried out.
 
 pub mod capture;
+pub mod compare;
 pub mod hashing;
 pub mod intake;
