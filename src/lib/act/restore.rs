@@ -43,6 +43,7 @@ pub use plan::{Action, Reason};
 pub use report::{Line, Report};
 
 /// What a restore is asked to do.
+#[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 pub struct Request {
     /// The snapshot to put back.
     pub target: SnapshotId,

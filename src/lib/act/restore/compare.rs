@@ -52,9 +52,8 @@ pub(super) fn holds_only(
             let Some(stat) = examine(dir.as_fd(), &name)? else { return Ok(false) };
             match expected.get(&*here) {
                 Some(record) if is_planned(&stat, record) => seen += 1,
-                Some(_) => return Ok(false),
                 None if stat.kind == EntryKind::Dir => stack.push((fsio::open_dir(dir.as_fd(), &name)?, here)),
-                None => return Ok(false),
+                Some(_) | None => return Ok(false),
             }
         }
     }

@@ -13,7 +13,7 @@ use rustix::fs::RawDir;
 
 use super::compare::{examine, is_planned};
 use super::report::Salvaged;
-use super::stage::{AREA_PREFIX, JOURNAL, MADE_SUFFIX};
+use super::stage::{AREA_PREFIX, JOURNAL};
 use super::witness::{self, Witness};
 use crate::act::intake::{Intake, Sink};
 use crate::error::{Error, IoContext, Result};
@@ -68,7 +68,14 @@ pub(super) fn clear_leftovers(workspace: &Workspace, history: &History) -> Resul
             }
         }
     }
+    remove_empty_project_dir(workspace);
     Ok(salvaged)
+}
+
+/// Removes `.iterion` if nothing is in it: then it was made for a staging area, and no store is there.
+fn remove_empty_project_dir(workspace: &Workspace) {
+    // It stays, without a word, if somebody has put something in it, or if it is no directory.
+    let _ = fsio::remove_dir(workspace.fd(), layout::PROJECT_DIR.as_bytes());
 }
 
 /// Clears one area and removes it.
@@ -94,11 +101,7 @@ pub(super) fn clear(
     }
     for path in &journal.beside {
         let Ok(parent) = beneath::open_dir(workspace.fd(), path.parent()) else { continue };
-        let Some(holder) = path.parent() else {
-            is_clear &= clearer.beside(&parent, None, path)?;
-            continue;
-        };
-        is_clear &= clearer.beside(&parent, Some(holder), path)?;
+        is_clear &= clearer.remove(&parent, path, path.file_name(), None, path.file_name())?;
     }
     let salvaged = clearer.salvaged;
     if !is_clear {
@@ -111,12 +114,7 @@ pub(super) fn clear(
     gone(fsio::unlink(dir.as_fd(), JOURNAL.as_bytes())).on("cannot clear", &full)?;
     let parent = beneath::open_dir(workspace.fd(), area.parent()).on("cannot open the parent of", &full)?;
     gone(fsio::remove_dir(parent.as_fd(), area.file_name())).on("cannot remove", &full)?;
-    if let Some(project) = area.parent()
-        && area.file_name().ends_with(MADE_SUFFIX.as_bytes())
-    {
-        // Made for the area; it stays if somebody has put something in it since.
-        let _ = fsio::remove_dir(workspace.fd(), project.as_bytes());
-    }
+    remove_empty_project_dir(workspace);
     Ok(salvaged)
 }
 
@@ -178,17 +176,12 @@ struct Clearer<'a> {
     salvaged: Vec<Salvaged>,
 }
 
-impl<'a> Clearer<'a> {
+impl Clearer<'_> {
     /// Clears one item of the area; `false` when something of it has to stay.
     fn item(&mut self, dir: &OwnedFd, area: &RelPath, name: &[u8]) -> Result<bool> {
         let path = RelPathBuf::join(Some(area), name);
         let origin = self.journal.paths.get(name).cloned();
         self.remove(dir, &path, name, origin.as_ref(), name)
-    }
-
-    /// Clears an item that lies beside its destination.
-    fn beside(&mut self, dir: &OwnedFd, _holder: Option<&RelPath>, path: &RelPath) -> Result<bool> {
-        self.remove(dir, path, path.file_name(), None, path.file_name())
     }
 
     /// Removes something and all that is in it, as far as every byte of it has its copy.

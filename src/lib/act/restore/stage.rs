@@ -2,7 +2,7 @@
 //! until it is certain that the store has it.
 //!
 //! ```text
-//! <workspace>/.iterion/restore-<id>/     or restore-<id>-made, where .iterion itself was made for it
+//! <workspace>/.iterion/restore-<id>/     or <workspace>/.iterion-tmp-restore-<id>/ where that cannot be made
 //! ├── journal                            what the items belong to; see below
 //! ├── n<k>                               new content; after the swap, what was displaced by it
 //! └── d<k>                               what was removed
@@ -39,8 +39,6 @@ use crate::tree::stat::FileStat;
 pub(super) const JOURNAL: &str = "journal";
 /// Prefix of the area's name.
 pub(super) const AREA_PREFIX: &str = "restore-";
-/// Suffix of the area's name where `.iterion` was made for it.
-pub(super) const MADE_SUFFIX: &str = "-made";
 
 /// Something in the staging area, or beside its destination.
 #[derive(Debug, Clone)]
@@ -48,8 +46,11 @@ pub(super) struct Item {
     /// Its name.
     pub(super) name: String,
     /// The directory it lies in, where that is not the area; `Some(None)` is the workspace's root.
-    pub(super) beside: Option<Option<RelPathBuf>>,
+    pub(super) beside: Option<Beside>,
 }
+
+/// A directory on another mount: its path, or `None` for the workspace's root.
+pub(super) type Beside = Option<RelPathBuf>;
 
 /// The staging area of one restore.
 pub(super) struct Area {
@@ -72,24 +73,20 @@ impl Area {
         let id = format!("{}-{}", clock::now_ns(), rustix::process::getpid().as_raw_nonzero());
         let made = (|| {
             let project = layout::PROJECT_DIR.as_bytes();
-            let was_there = match dirs.with(None, |root| fsio::make_dir(root, project, fsio::DIR_MODE)) {
-                Ok(()) => false,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
-                Err(error) => return Err(error),
-            };
-            let suffix = if was_there { "" } else { MADE_SUFFIX };
-            let name = format!("{AREA_PREFIX}{id}{suffix}");
+            match dirs.with(None, |root| fsio::make_dir(root, project, fsio::DIR_MODE)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            let name = format!("{AREA_PREFIX}{id}");
             let inside = RelPathBuf::join(None, project);
             let inside = RelPathBuf::join(Some(&inside), name.as_bytes());
-            match dirs.with_parent(&inside, |dir| fsio::make_dir(dir, name.as_bytes(), fsio::DIR_MODE)) {
-                Ok(()) => Ok(inside),
-                // Somebody has a file or a link of that name, or a directory that is not ours.
-                Err(_) => {
-                    let name = format!("{}{AREA_PREFIX}{id}", layout::TEMP_PREFIX);
-                    dirs.with(None, |root| fsio::make_dir(root, name.as_bytes(), fsio::DIR_MODE))?;
-                    Ok(RelPathBuf::join(None, name.as_bytes()))
-                }
+            if dirs.with_parent(&inside, |dir| fsio::make_dir(dir, name.as_bytes(), fsio::DIR_MODE)).is_ok() {
+                return Ok(inside);
             }
+            // Somebody has a file or a link of that name, or a directory that is not ours.
+            let name = format!("{}{AREA_PREFIX}{id}", layout::TEMP_PREFIX);
+            dirs.with(None, |root| fsio::make_dir(root, name.as_bytes(), fsio::DIR_MODE))?;
+            Ok(RelPathBuf::join(None, name.as_bytes()))
         })();
         let path = made.on("cannot make a staging area in", workspace.path())?;
         let full = workspace.path().join(path.as_path());

@@ -44,6 +44,8 @@ pub(super) struct Swapper<'a> {
     pub(super) clearing: Clearing,
     /// Inodes just put in place: a name that leads to one of them is the same file (case-folding disks).
     pub(super) placed: HashSet<u64>,
+    /// Inodes with several names that we renamed under one of them, and the ctime that this gave them.
+    pub(super) moved: HashMap<u64, Option<i64>>,
     pub(super) undo: Vec<Undo>,
 }
 
@@ -77,6 +79,7 @@ pub(super) fn carry_out(
         staged: HashMap::new(),
         clearing: Clearing::default(),
         placed: HashSet::new(),
+        moved: HashMap::new(),
         undo: Vec::new(),
     };
     let durability = history.store().durability();
@@ -263,7 +266,7 @@ impl Swapper<'_> {
             (Work::PutOverTree { removed, .. }, Some(item)) => self.exchange_tree(&item, path, removed),
             (Work::Chmod { entry, old, .. }, None) => self.chmod(path, *entry, old),
             (Work::Remove { old, .. }, _) => self.remove(path, old),
-            (Work::RemoveDir { .. }, _) => self.remove_dir(&path),
+            (Work::RemoveDir { .. }, _) => self.remove_dir(path),
             (Work::Put { .. } | Work::PutTree { .. } | Work::PutOverTree { .. }, None) => {
                 Err(io::Error::other("its new content was not staged"))
             }
