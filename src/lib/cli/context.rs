@@ -108,7 +108,7 @@ impl Environment {
     /// As [`Workspace::open`], and [`Kind::Refused`] for a root that nobody means.
     pub fn workspace(&self, args: &WorkspaceArgs) -> Result<Workspace> {
         let workspace = Workspace::open(&self.workspace_path(args))?;
-        if !args.yes_this_root {
+        if !args.yes_this_root && self.get("WT_YES_THIS_ROOT").is_none() {
             workspace.refuse_unlikely(self.home().as_deref(), self.iterion_home().as_deref())?;
         }
         Ok(workspace)

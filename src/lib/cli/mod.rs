@@ -221,5 +221,8 @@ fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
 }
 
 fn report(page: &Page, error: &Error) {
+    if error.is_reported() {
+        return;
+    }
     say(&format!("{}: error: {error}", page.name));
 }
