@@ -170,7 +170,7 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
         match (&saved.object, &saved.left_at) {
             (Some(id), _) => cli.warn(format!("bytes of {what} that were nowhere else are object {id} now")),
             (None, Some(place)) => {
-                cli.warn(format!("bytes of {what} cannot be read and stay in {}", quote::path(place)))
+                cli.warn(format!("bytes of {what} cannot be read and stay in {}", quote::path(place)));
             }
             (None, None) => {}
         }
