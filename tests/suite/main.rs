@@ -7,7 +7,11 @@
 mod sandbox;
 
 mod cat_object;
+mod gaps;
 mod hash_object;
 mod ls_files;
+mod project_untouched;
+mod publishing;
 mod rules_git;
+mod truncated;
 mod write_manifest;

@@ -83,18 +83,33 @@ impl<'a> Call<'a> {
         command.args(args).env_clear().envs(self.sandbox.base_env()).envs(self.env).current_dir(&self.dir);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
+        let (mut stdin, stdout, stderr) =
+            (child.stdin.take().unwrap(), child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let input = self.input;
         let writer = std::thread::spawn(move || {
             // A program that does not read its input is free to do so.
             let _ = stdin.write_all(&input);
         });
-        let output = child.wait_with_output().unwrap();
+        let (stdout, stderr) = (reader(stdout), reader(stderr));
+        let status = child.wait().unwrap();
+        // What a script left running in the background would hold the pipes for ever; `timeout` leads their group.
+        if let Some(group) = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
         writer.join().unwrap();
-        let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0));
+        let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
         let scratch = self.sandbox.t().to_str().unwrap().to_owned();
-        Ran { stdout: output.stdout, stderr: output.stderr, code, scratch }
+        Ran { stdout, stderr, code, scratch }
     }
+}
+
+fn reader(mut pipe: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).unwrap();
+        bytes
+    })
 }
 
 /// What a call wrote and how it ended.
