@@ -146,10 +146,11 @@ pub fn progress(program: &str, state: &str) {
     };
 }
 
-/// Writes one line to standard error. A broken standard error is nobody's concern any more.
+/// Writes one line to standard error, in one piece: the programs of a pipeline share it. A broken standard error is
+/// nobody's concern any more.
 pub(crate) fn say(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Runs a program: parses its options, calls `run`, reports an error, flushes, and says how it ended.
