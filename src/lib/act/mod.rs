@@ -5,3 +5,4 @@
 pub mod capture;
 pub mod hashing;
 pub mod intake;
+pub mod prune;

@@ -8,6 +8,7 @@ pub mod context;
 pub mod input;
 pub mod out;
 pub mod page;
+pub mod ticker;
 
 use std::cell::Cell;
 use std::process::ExitCode;

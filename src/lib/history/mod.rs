@@ -8,6 +8,7 @@
 pub mod chain;
 pub mod change;
 pub mod coverage;
+pub mod hashes;
 pub mod index;
 pub mod journal;
 pub mod json;

@@ -68,6 +68,18 @@ pub fn runs(store: &Path) -> PathBuf {
     store.join("runs")
 }
 
+/// The directory of a run's history, for a run directory of any name.
+#[must_use]
+pub fn history_below(run_dir: &Path) -> PathBuf {
+    run_dir.join("workspace")
+}
+
+/// The directory of a run's manifests and pins, for a run directory of any name.
+#[must_use]
+pub fn snapshots_below(run_dir: &Path) -> PathBuf {
+    history_below(run_dir).join("snapshots")
+}
+
 /// A run's directory.
 #[must_use]
 pub fn run(store: &Path, run: &RunId) -> PathBuf {

@@ -1,0 +1,4 @@
+//! Upkeep of stores, from the outside: prune, fsck, forget, du and purge on stores made by the real capture.
+
+mod prune;
+mod sandbox;
