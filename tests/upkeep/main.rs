@@ -1,4 +1,5 @@
 //! Upkeep of stores, from the outside: prune, fsck, forget, du and purge on stores made by the real capture.
 
+mod fsck;
 mod prune;
 mod sandbox;

@@ -19,6 +19,9 @@
 mod read;
 mod write;
 
+pub(crate) use read::{parse, pinned_hashes};
+pub(crate) use write::pin_json_of;
+
 use std::path::PathBuf;
 
 use super::coverage::{Coverage, Gap};

@@ -14,6 +14,7 @@ pub mod journal;
 pub mod json;
 pub mod label;
 pub mod manifest;
+pub mod rebuild;
 pub mod refs;
 pub mod rows;
 

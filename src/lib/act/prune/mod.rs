@@ -153,7 +153,7 @@ impl Plan<'_> {
         let mut doomed_in_shard = 0;
         // A shard is listed whole before it is reported itself, and marked objects are not reported.
         pool.survey(&|id| marks.has(id), &mut |found| match found {
-            Found::Object { id, size, mtime_ns } if mtime_ns <= not_after_ns => {
+            Found::Object { id, size, mtime_ns, .. } if mtime_ns <= not_after_ns => {
                 doomed_in_shard += 1;
                 self.doomed.push((Doomed::Object(id), size));
             }
@@ -161,7 +161,7 @@ impl Plan<'_> {
                 self.doomed.push((Doomed::ObjectTemp(name), size));
             }
             Found::Object { .. } | Found::Temp { .. } => {}
-            Found::Shard { shard, children, mtime_ns } => {
+            Found::Shard { shard, children, mtime_ns, .. } => {
                 // A young empty shard is one that somebody is about to fill.
                 if children == doomed_in_shard && (children > 0 || mtime_ns <= not_after_ns) {
                     self.empty_shards.push(shard);

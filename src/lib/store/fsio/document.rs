@@ -74,6 +74,23 @@ fn stage(
     Ok(())
 }
 
+/// Gives the file at `path` another name beside it, unless that is taken.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`]; nothing is moved then.
+pub fn move_aside(path: &Path, aside: &Path, durability: Durability) -> Result<Published> {
+    let ((dir, from), (_, to)) = (split(path)?, split(aside)?);
+    let opened = super::open_store_dir(dir).on("cannot open", dir)?;
+    match super::rename_new(opened.as_fd(), from, opened.as_fd(), to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Published::Exists),
+        other => other.on("cannot put aside", path)?,
+    }
+    if durability == Durability::Flushed {
+        super::flush_dir(opened.as_fd(), to).on("cannot flush the directory of", path)?;
+    }
+    Ok(Published::New)
+}
+
 /// Removes the document at `path`; it may be gone already.
 ///
 /// # Errors

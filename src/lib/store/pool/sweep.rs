@@ -29,6 +29,8 @@ pub enum Found {
         size: u64,
         /// When it was written or last relied on, ns since the epoch.
         mtime_ns: i128,
+        /// Permission bits.
+        mode: u32,
     },
     /// An object being written, or what a killed writer left of one.
     Temp {
@@ -47,6 +49,8 @@ pub enum Found {
         children: usize,
         /// When something was last added or removed, ns since the epoch.
         mtime_ns: i128,
+        /// Permission bits.
+        mode: u32,
     },
     /// Something that neither we nor the original put there; never touched.
     Stranger(PathBuf),
@@ -117,14 +121,16 @@ impl Pool {
             }
             match self.look(&object_name(id)) {
                 Ok(Some(stat)) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
-                    found(Found::Object { id, size: size(&stat), mtime_ns: mtime_ns(&stat) });
+                    let (size, mtime_ns) = (size(&stat), mtime_ns(&stat));
+                    found(Found::Object { id, size, mtime_ns, mode: stat.st_mode & 0o7777 });
                 }
                 Ok(Some(_)) => found(Found::Stranger(self.path(id))),
                 Ok(None) => {}
                 Err(error) => found(Found::Unreadable(Error::io("cannot examine", self.path(id), &error))),
             }
         }
-        found(Found::Shard { shard, children: names.len(), mtime_ns: mtime_ns(stat) });
+        let mode = stat.st_mode & 0o7777;
+        found(Found::Shard { shard, children: names.len(), mtime_ns: mtime_ns(stat), mode });
     }
 
     /// Looks at a name without following a link; `None` when nothing is there.
