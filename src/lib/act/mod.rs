@@ -7,3 +7,4 @@ pub mod fsck;
 pub mod hashing;
 pub mod intake;
 pub mod prune;
+pub mod restore;

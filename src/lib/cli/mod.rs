@@ -4,6 +4,7 @@
 //! function from its own options to a [`Status`].
 
 pub mod args;
+pub mod chain;
 pub mod context;
 pub mod input;
 pub mod out;

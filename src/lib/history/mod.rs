@@ -8,11 +8,13 @@
 pub mod chain;
 pub mod change;
 pub mod coverage;
+pub mod covers;
 pub mod hashes;
 pub mod index;
 pub mod journal;
 pub mod json;
 pub mod label;
+pub mod label_batch;
 pub mod manifest;
 pub mod rebuild;
 pub mod refs;

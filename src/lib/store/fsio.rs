@@ -231,6 +231,36 @@ pub fn touch(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
+/// Changes owner and group of an open file.
+///
+/// # Errors
+/// What the operating system said; giving a file away takes a privilege.
+pub fn set_owner(file: &File, uid: Option<rustix::fs::Uid>, gid: Option<rustix::fs::Gid>) -> io::Result<()> {
+    point("chown", shown(b""))?;
+    Ok(rustix::fs::fchown(file, uid, gid)?)
+}
+
+/// Copies extended attributes from one open file to another, as far as the system permits: they are a courtesy, and a
+/// file system without them is no reason to leave a file as it was.
+pub fn copy_attributes(from: &File, to: &File) {
+    let mut names = vec![0; XATTR_BYTES_MAX];
+    let Ok(length) = rustix::fs::flistxattr(from, names.as_mut_slice()) else { return };
+    let mut value = vec![0; XATTR_BYTES_MAX];
+    for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        // New content does not inherit the powers that somebody gave to the old one.
+        if name == b"security.capability" {
+            continue;
+        }
+        if let Ok(length) = rustix::fs::fgetxattr(from, name, value.as_mut_slice()) {
+            let value = value.get(..length).unwrap_or_default();
+            let _ = rustix::fs::fsetxattr(to, name, value, rustix::fs::XattrFlags::empty());
+        }
+    }
+}
+
+/// The kernel's own limit for the names, and for one value, of extended attributes.
+const XATTR_BYTES_MAX: usize = 64 * 1024;
+
 /// Opens a directory by one name, never through a link.
 ///
 /// # Errors

@@ -1,0 +1,6 @@
+//! The programs that read and move a run's history: `wt-label`, `wt-log`, `wt-diff`, and `wt-check-ignore`.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "tests build workspaces by hand")]
+
+mod label;
+mod sandbox;
