@@ -108,6 +108,7 @@ fn the_grace_protects_what_is_young() {
 #[test]
 fn one_document_that_cannot_be_read_stops_it_with_nothing_removed() {
     let hash = oid(b"zzz");
+    let template = store_with_garbage();
     for bad in [
         "".to_owned(),
         "{".to_owned(),
@@ -120,7 +121,7 @@ fn one_document_that_cannot_be_read_stops_it_with_nothing_removed() {
         r#"{"pin_of":"1-0001","entries":[{"path":"a"}]}"#.to_owned(),
     ] {
         for name in ["1-0001.json", "pin-1-0001.json", "stray.json"] {
-            let box_ = store_with_garbage();
+            let box_ = template.copy();
             put(&box_.history("other").join("snapshots").join(name), bad.as_bytes());
             let before = box_.image();
             let _ = box_.run("wt-prune", &NOW).exits(4).says(name).says("nothing is removed");
@@ -270,11 +271,12 @@ fn a_document_that_appears_and_cannot_be_read_stops_the_sweep() {
 
 #[test]
 fn killed_or_failing_anywhere_it_removes_only_garbage_and_a_rerun_finishes() {
+    let template = store_with_garbage();
+    put(&template.store().join("workspace-objects/.obj-1"), b"half");
+    put(&template.history("r").join(".iterion-tmp-1"), b"half");
     for fault in ["kill", "ENOSPC", "EIO", "EACCES", "EMFILE"] {
         for nth in 1.. {
-            let box_ = store_with_garbage();
-            put(&box_.store().join("workspace-objects/.obj-1"), b"half");
-            put(&box_.history("r").join(".iterion-tmp-1"), b"half");
+            let box_ = template.copy();
             let (ran, fired) = box_.disturbed("wt-prune", &NOW, &format!("{nth}:{fault}"));
             if !fired {
                 assert!(nth > 3, "the seam sees every removal");

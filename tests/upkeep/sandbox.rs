@@ -57,6 +57,14 @@ impl Sandbox {
         Self { dir }
     }
 
+    /// Another sandbox with the same workspace and store: cheaper than capturing again.
+    pub(crate) fn copy(&self) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let status = Command::new("cp").arg("-a").arg(self.dir.path().join(".")).arg(dir.path()).status().unwrap();
+        assert!(status.success());
+        Self { dir }
+    }
+
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }

@@ -104,6 +104,18 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// Flushes a directory of documents, so that what was removed from it stays removed.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`].
+pub fn flush_dir(dir: &Path, durability: Durability) -> Result<()> {
+    if durability == Durability::Off {
+        return Ok(());
+    }
+    let opened = super::open_store_dir(dir).on("cannot open", dir)?;
+    super::flush_dir(opened.as_fd(), dir.as_os_str().as_bytes()).on("cannot flush the directory", dir)
+}
+
 fn split(path: &Path) -> Result<(&Path, &[u8])> {
     match (path.parent(), path.file_name()) {
         (Some(dir), Some(name)) => Ok((dir, name.as_bytes())),
