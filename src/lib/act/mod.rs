@@ -4,6 +4,9 @@
 
 pub mod capture;
 pub mod compare;
+pub mod forget;
+pub mod fsck;
 pub mod hashing;
 pub mod intake;
+pub mod prune;
 pub mod restore;

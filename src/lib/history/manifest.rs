@@ -17,7 +17,12 @@
 //! delete files.
 
 mod read;
+mod splice;
 mod write;
+
+pub(crate) use read::{parse, pinned_hashes};
+pub(crate) use splice::with_parent;
+pub(crate) use write::pin_json_of;
 
 use std::path::PathBuf;
 

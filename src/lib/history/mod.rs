@@ -11,6 +11,7 @@ pub mod coverage;
 pub mod covers;
 pub mod diff;
 pub mod graph;
+pub mod hashes;
 pub mod index;
 pub mod journal;
 pub mod json;
@@ -18,6 +19,7 @@ pub mod label;
 pub mod label_batch;
 pub mod log;
 pub mod manifest;
+pub mod rebuild;
 pub mod refs;
 pub mod rows;
 
