@@ -5,6 +5,7 @@
 //! Order of every change: manifest and pin, then journal, then index; so a label never names what is not there
 //! (design section 7).
 
+pub mod authorship;
 pub mod chain;
 pub mod change;
 pub mod coverage;
