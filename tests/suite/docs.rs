@@ -14,7 +14,18 @@ const FOREIGN_PAGES: [&str; 8] =
     ["git(1)", "gitignore(5)", "sha256sum(1)", "flock(1)", "flock(2)", "git-check-ignore(1)", "sh(1)", "rename(2)"];
 
 /// Pages that others point to and that are being written; a name that has its page by now must leave this list.
-const PLANNED_PAGES: [&str; 5] = ["wt-diff(1)", "wt-du(1)", "wt-forget(1)", "wt-fsck(1)", "wt-prune(1)"];
+const PLANNED_PAGES: [&str; 10] = [
+    "run-event-types(7)",
+    "run-log(1)",
+    "run-record(1)",
+    "wt-authorship(1)",
+    "wt-diff(1)",
+    "wt-du(1)",
+    "wt-forget(1)",
+    "wt-fsck(1)",
+    "wt-prune(1)",
+    "wt-purge(1)",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
