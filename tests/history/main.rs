@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests build workspaces by hand")]
 
 mod check_ignore;
+mod diff;
+mod diff_patch;
 mod label;
 mod log;
 mod sandbox;

@@ -24,7 +24,8 @@ programs!(
     "wt-ls-manifest",
     "wt-label",
     "wt-check-ignore",
-    "wt-log"
+    "wt-log",
+    "wt-diff"
 );
 
 /// What a program said, and how it ended.

@@ -43,6 +43,14 @@ impl Environment {
         })
     }
 
+    /// The largest file that is captured, bytes. A value that is not a whole number of MiB above 0 counts as not set, as
+    /// in the original (facts 2.2).
+    #[must_use]
+    pub fn max_file_bytes(&self) -> Option<u64> {
+        let text = self.get("ITERION_WORKSPACE_MAX_FILE_MB")?;
+        text.to_str()?.trim().parse::<u64>().ok().filter(|megabytes| *megabytes > 0)?.checked_mul(1 << 20)
+    }
+
     /// Flushing and lock waits.
     ///
     /// # Errors

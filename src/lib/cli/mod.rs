@@ -11,6 +11,7 @@ pub mod input;
 pub mod man;
 pub mod out;
 pub mod page;
+pub mod paint;
 mod roff;
 
 use std::cell::Cell;
@@ -95,6 +96,21 @@ impl Cli {
     #[must_use]
     pub fn verbose(&self) -> bool {
         self.common.verbose
+    }
+
+    /// Whether standard output is a terminal: what is written to it must not be able to drive it.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        use std::io::IsTerminal;
+        std::io::stdout().is_terminal()
+    }
+
+    /// Whether output may be coloured: on a terminal that can, unless `NO_COLOR` is set.
+    #[must_use]
+    pub fn is_coloured(&self) -> bool {
+        self.is_terminal()
+            && self.env.get("NO_COLOR").is_none()
+            && self.env.get("TERM").is_some_and(|terminal| terminal != "dumb")
     }
 
     /// Says something that the caller must know although the work goes on. Silent with `-q`.

@@ -9,6 +9,7 @@ pub mod chain;
 pub mod change;
 pub mod coverage;
 pub mod covers;
+pub mod diff;
 pub mod graph;
 pub mod index;
 pub mod journal;
