@@ -223,7 +223,10 @@ fn read_batch<R: BufRead>(reader: &mut Reader<R>) -> Result<(Vec<Record>, bool)>
         match reader.step()? {
             Step::Record(record) => batch.push(record),
             Step::End => return Ok((batch, true)),
-            Step::Failed(code, text) => return Err(wire::upstream_failure(cli::kind_of_exit_code(code), &text)),
+            Step::Failed(code, text) => {
+                // The stage that failed has said why; our follower gets its mark.
+                return Err(Error::new(cli::kind_of_exit_code(code), text).reported());
+            }
         }
     }
     Ok((batch, false))

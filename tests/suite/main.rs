@@ -1,12 +1,19 @@
-//! Black-box tests: build a workspace, run the programs, compare trees, stores and reports.
+//! Black-box tests: the programs are run as a person runs them, and judged by what they leave behind.
 //!
 //! `sandbox` is the ground they stand on. Every other file holds one program or one promise.
-#![allow(clippy::disallowed_methods, reason = "fixtures are written with the plain library, on purpose not with ours")]
-#![allow(clippy::missing_panics_doc, reason = "a test helper panics to say that a test failed")]
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test fails loudly, and builds its trees with its own hands"
+)]
 
 mod sandbox;
 
 mod cat_object;
+mod docs;
 mod gaps;
 mod hash_object;
 mod journal;
@@ -16,5 +23,6 @@ mod publishing;
 mod rules_git;
 mod shapes;
 mod stat_cache;
+mod tidy;
 mod truncated;
 mod write_manifest;

@@ -21,6 +21,7 @@ use crate::store::seam;
 use crate::stream::record::{Content, EntryKind, GapReason, Record};
 use crate::tree::beneath;
 use crate::tree::root::Workspace;
+use crate::tree::scan::record_of;
 use crate::tree::stat::FileStat;
 
 /// So often a file that moves under our hands is read again.
@@ -200,17 +201,7 @@ impl<'a> Intake<'a> {
 }
 
 fn record(path: &RelPath, stat: &FileStat, content: Content) -> Record {
-    Record {
-        kind: stat.kind,
-        mode: stat.mode,
-        content,
-        size: (stat.kind != EntryKind::Dir).then_some(stat.size),
-        // Both or neither: a row needs both.
-        mtime_ns: stat.mtime_ns.filter(|_| stat.ctime_ns.is_some()),
-        ctime_ns: stat.ctime_ns,
-        inode: Some(stat.inode),
-        path: path.to_owned(),
-    }
+    Record { content, ..record_of(path, stat) }
 }
 
 fn gap(path: &RelPath, stat: &FileStat, reason: GapReason) -> Record {

@@ -3,5 +3,7 @@
 //! Destructive work is a plan value that can be printed or carried out.
 
 pub mod capture;
+pub mod compare;
 pub mod hashing;
 pub mod intake;
+pub mod restore;

@@ -43,6 +43,14 @@ impl Environment {
         })
     }
 
+    /// The largest file that is captured, bytes. A value that is not a whole number of MiB above 0 counts as not set, as
+    /// in the original (facts 2.2).
+    #[must_use]
+    pub fn max_file_bytes(&self) -> Option<u64> {
+        let text = self.get("ITERION_WORKSPACE_MAX_FILE_MB")?;
+        text.to_str()?.trim().parse::<u64>().ok().filter(|megabytes| *megabytes > 0)?.checked_mul(1 << 20)
+    }
+
     /// Flushing and lock waits.
     ///
     /// # Errors
@@ -108,7 +116,7 @@ impl Environment {
     /// As [`Workspace::open`], and [`Kind::Refused`] for a root that nobody means.
     pub fn workspace(&self, args: &WorkspaceArgs) -> Result<Workspace> {
         let workspace = Workspace::open(&self.workspace_path(args))?;
-        if !args.yes_this_root {
+        if !args.yes_this_root && self.get("WT_YES_THIS_ROOT").is_none() {
             workspace.refuse_unlikely(self.home().as_deref(), self.iterion_home().as_deref())?;
         }
         Ok(workspace)

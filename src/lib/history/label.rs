@@ -7,6 +7,9 @@
 //! ```
 
 use super::index::Index;
+use crate::error::{Error, Result};
+use crate::store::id::Label;
+use crate::stream::quote;
 
 /// The phases of a boundary.
 pub const PHASES: [&str; 5] = ["pre", "post", "fail", "pause", "resume"];
@@ -29,6 +32,25 @@ pub fn boundary(label: &str) -> Option<Boundary<'_>> {
     let (node, iteration) = rest.rsplit_once(':')?;
     let iteration = number(iteration)?;
     (PHASES.contains(&phase) && !node.is_empty()).then_some(Boundary { phase, node, iteration })
+}
+
+/// Builds the label of a boundary from its parts; the iteration is a decimal number without padding.
+///
+/// # Errors
+/// [`crate::error::Kind::Usage`] for an unknown phase, a node without a name, or an iteration that is not such a number.
+pub fn of_boundary(phase: &str, node: &str, iteration: &str) -> Result<Label> {
+    if !PHASES.contains(&phase) {
+        return Err(Error::usage(format!("not a phase: {}", quote::name(phase.as_bytes())))
+            .hint(format!("a phase is one of {}", PHASES.join(", "))));
+    }
+    if node.is_empty() {
+        return Err(Error::usage("the node has no name").hint("name the node whose boundary it is"));
+    }
+    if number(iteration).is_none_or(|number| number.to_string() != iteration) {
+        return Err(Error::usage(format!("not an iteration: {}", quote::name(iteration.as_bytes())))
+            .hint("an iteration is a decimal number without sign or padding"));
+    }
+    Label::named(&format!("{phase}:{node}:{iteration}"))
 }
 
 /// Whether a label marks a boundary of the run: one of the five phases, or a gate. Banks do not, and `pre-restore:` is
@@ -73,6 +95,17 @@ mod tests {
             ["pre-restore:1-0001:0", "rewind-backup:n:0", "gate:0", "pre:n", "pre::0", "pre:n:-1", "pre:n:x"]
         {
             assert_eq!(boundary(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn boundaries_are_built_from_the_parts_that_they_are_read_into() {
+        let label = of_boundary("post", "a:b.c", "12").unwrap();
+        assert_eq!(boundary(label.as_str()), Some(Boundary { phase: "post", node: "a:b.c", iteration: 12 }));
+        for (phase, node, iteration) in
+            [("gate", "n", "0"), ("pre", "", "0"), ("pre", "n", ""), ("pre", "n", "01"), ("pre", "n", "-1")]
+        {
+            assert!(of_boundary(phase, node, iteration).is_err(), "{phase}:{node}:{iteration}");
         }
     }
 

@@ -8,10 +8,15 @@
 pub mod chain;
 pub mod change;
 pub mod coverage;
+pub mod covers;
+pub mod diff;
+pub mod graph;
 pub mod index;
 pub mod journal;
 pub mod json;
 pub mod label;
+pub mod label_batch;
+pub mod log;
 pub mod manifest;
 pub mod refs;
 pub mod rows;

@@ -2,7 +2,7 @@
 
 use super::History;
 use super::index::Index;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::store::id::SnapshotId;
 use crate::stream::quote;
 
@@ -53,6 +53,25 @@ impl History {
             }
         }
         Err(missing(format!("run '{}' has no snapshot or label {quoted}", self.run())))
+    }
+
+    /// Says which snapshot a label, `HEAD` or `HEAD~n` points to; `None` when it is absent. Other names are not tried.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] for a foreign label that points to what is no snapshot id.
+    pub fn points_to(&self, index: &Index, label: &str) -> Result<Option<SnapshotId>> {
+        if label == "HEAD" || label.starts_with("HEAD~") {
+            return match self.resolve(index, label) {
+                Err(error) if error.kind() == Kind::NotFound => Ok(None),
+                other => other.map(Some),
+            };
+        }
+        let Some(target) = index.labels.get(label) else { return Ok(None) };
+        SnapshotId::parse(target).map(Some).ok_or_else(|| {
+            let (label, target) = (quote::name(label.as_bytes()), quote::name(target.as_bytes()));
+            Error::new(Kind::Damaged, format!("label {label} points to {target}, which is no snapshot id"))
+                .hint("delete it with wt-label --delete")
+        })
     }
 
     fn ancestor(&self, index: &Index, steps: usize, missing: &dyn Fn(String) -> Error) -> Result<SnapshotId> {

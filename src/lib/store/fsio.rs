@@ -1,6 +1,6 @@
 //! The only code that creates, writes, renames, links, removes or flushes anything.
 //!
-//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`], and below them (in
+//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`](super::seam), and below them (in
 //! [`document`]) the protocol for store documents. No primitive follows a link in its last component, and none
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
@@ -72,6 +72,16 @@ pub fn write_all(file: &mut File, bytes: &[u8], name: &[u8]) -> io::Result<()> {
 pub fn set_mode(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
     point("chmod", shown(name))?;
     Ok(rustix::fs::fchmod(fd, permission_bits(mode))?)
+}
+
+/// Sets the permission bits of a directory that does not let itself be opened. The caller knows that the name is not a
+/// link: it lies where only we work.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
+    point("chmod", shown(name))?;
+    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
 }
 
 /// Flushes a file's data and what is needed to read it back.
@@ -230,6 +240,36 @@ pub fn touch(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     let times = Timestamps { last_access: now, last_modification: now };
     Ok(rustix::fs::utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
+
+/// Changes owner and group of an open file.
+///
+/// # Errors
+/// What the operating system said; giving a file away takes a privilege.
+pub fn set_owner(file: &File, uid: Option<rustix::fs::Uid>, gid: Option<rustix::fs::Gid>) -> io::Result<()> {
+    point("chown", shown(b""))?;
+    Ok(rustix::fs::fchown(file, uid, gid)?)
+}
+
+/// Copies extended attributes from one open file to another, as far as the system permits: they are a courtesy, and a
+/// file system without them is no reason to leave a file as it was.
+pub fn copy_attributes(from: &File, to: &File) {
+    let mut names = vec![0; XATTR_BYTES_MAX];
+    let Ok(length) = rustix::fs::flistxattr(from, names.as_mut_slice()) else { return };
+    let mut value = vec![0; XATTR_BYTES_MAX];
+    for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        // New content does not inherit the powers that somebody gave to the old one.
+        if name == b"security.capability" {
+            continue;
+        }
+        if let Ok(length) = rustix::fs::fgetxattr(from, name, value.as_mut_slice()) {
+            let value = value.get(..length).unwrap_or_default();
+            let _ = rustix::fs::fsetxattr(to, name, value, rustix::fs::XattrFlags::empty());
+        }
+    }
+}
+
+/// The kernel's own limit for the names, and for one value, of extended attributes.
+const XATTR_BYTES_MAX: usize = 64 * 1024;
 
 /// Opens a directory by one name, never through a link.
 ///

@@ -37,7 +37,7 @@ const SILENT: Duration = Duration::from_millis(500);
 /// A held lock; let go when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _fd: OwnedFd,
+    fd: OwnedFd,
 }
 
 impl Lock {
@@ -51,7 +51,7 @@ impl Lock {
         let mut told = false;
         loop {
             if try_flock(fd.as_fd(), mode).on("cannot lock", what)? {
-                return Ok(Self { _fd: fd });
+                return Ok(Self { fd });
             }
             let waited = begun.elapsed();
             if waited >= patience.limit {
@@ -68,6 +68,12 @@ impl Lock {
             std::thread::sleep(pause.min(patience.limit.saturating_sub(waited)));
             pause = (pause * 2).min(Duration::from_millis(50));
         }
+    }
+
+    /// The locked descriptor, for a program that passes it on.
+    #[must_use]
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 
     /// Takes the lock of a lock file, which is made if it is missing.

@@ -34,8 +34,10 @@ enum State {
     Listed,
     /// Nothing is known of what is in it.
     Unreadable,
-    /// It is not there, or not ours.
+    /// It is not there any more.
     Absent,
+    /// It is the store.
+    Store,
 }
 
 #[derive(Debug)]
@@ -80,6 +82,10 @@ impl Listing {
 
     pub(super) fn absent() -> Self {
         Self { state: State::Absent, ..Self::default() }
+    }
+
+    pub(super) fn store() -> Self {
+        Self { state: State::Store, ..Self::default() }
     }
 
     pub(super) fn unreadable(own: Option<FileStat>) -> Self {
@@ -142,7 +148,7 @@ impl Listing {
                 Some(Entry { stat: self.own.unwrap_or(unknown), gap: Some(GapReason::Unreadable) })
             }
             State::Listed if self.is_empty && self.included => Some(Entry { stat: self.own?, gap: None }),
-            State::Listed | State::Absent => None,
+            State::Listed | State::Absent | State::Store => None,
         }
     }
 }
@@ -207,6 +213,8 @@ impl Tree {
                     let Some(below) = self.listings.get(dir.slot) else { continue };
                     if let Some(entry) = &below.leaf {
                         visit(here, Found::Entry(entry));
+                    } else if below.state == State::Store {
+                        visit(here, Found::Ignored(Ignored { is_dir: true }));
                     } else if below.state == State::Listed {
                         path.push(b'/');
                         stack.push((below, below.children.iter(), path.len()));

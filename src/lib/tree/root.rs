@@ -30,7 +30,15 @@ pub struct InheritedLock {
 /// A held workspace lock, our own or our parent's.
 #[derive(Debug)]
 pub struct WorkspaceLock {
-    _own: Option<Lock>,
+    own: Option<Lock>,
+}
+
+impl WorkspaceLock {
+    /// The descriptor that holds it, unless a parent process does.
+    #[must_use]
+    pub fn own_descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.own.as_ref().map(Lock::descriptor)
+    }
 }
 
 impl Workspace {
@@ -121,13 +129,13 @@ impl Workspace {
                 ))
                 .hint("run it under 'wt-lock -x', or outside of wt-lock"));
             }
-            return Ok(WorkspaceLock { _own: None });
+            return Ok(WorkspaceLock { own: None });
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd =
             rustix::fs::openat(&self.fd, ".", flags, Mode::empty()).on("cannot open the workspace", &self.path)?;
         let what = format!("workspace {}", quote::path(&self.path));
-        Ok(WorkspaceLock { _own: Some(Lock::on_descriptor(fd, mode, &what, patience)?) })
+        Ok(WorkspaceLock { own: Some(Lock::on_descriptor(fd, mode, &what, patience)?) })
     }
 
     /// Whether the inherited descriptor is this root and really locked: asking again for what is held changes nothing.

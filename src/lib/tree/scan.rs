@@ -5,12 +5,13 @@
 use super::listing::{Entry, Tree};
 use super::root::Workspace;
 use super::rules::{Rules, RulesFile, Warning};
+use super::stat::FileStat;
 use super::walk::Walk;
 use crate::clock;
 use crate::error::Result;
 use crate::store::hash;
 use crate::store::relpath::RelPath;
-use crate::stream::record::{Content, Record};
+use crate::stream::record::{Content, EntryKind, Record};
 use crate::stream::wire::{Header, RulesMark};
 
 /// More captured files than this are an error unless the caller says otherwise (facts 2.2).
@@ -83,14 +84,19 @@ impl Scan {
 /// The record of a path that was found.
 #[must_use]
 pub fn record(path: &RelPath, entry: &Entry) -> Record {
-    let stat = &entry.stat;
+    let content = entry.gap.clone().map_or(Content::Unknown, Content::Gap);
+    Record { content, ..record_of(path, &entry.stat) }
+}
+
+/// The record of a path of which only the stat is known.
+#[must_use]
+pub fn record_of(path: &RelPath, stat: &FileStat) -> Record {
     let is_known = stat.inode != 0;
     Record {
         kind: stat.kind,
         mode: stat.mode,
-        content: entry.gap.clone().map_or(Content::Unknown, Content::Gap),
-        size: matches!(stat.kind, crate::stream::record::EntryKind::File | crate::stream::record::EntryKind::Link)
-            .then_some(stat.size),
+        content: Content::Unknown,
+        size: matches!(stat.kind, EntryKind::File | EntryKind::Link).then_some(stat.size),
         // Both or neither: a row of the stat cache needs both.
         mtime_ns: stat.mtime_ns.filter(|_| is_known && stat.ctime_ns.is_some()),
         ctime_ns: stat.ctime_ns.filter(|_| is_known),

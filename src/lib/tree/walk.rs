@@ -239,7 +239,7 @@ impl Shared<'_> {
         let own = FileStat::from(rustix::fs::fstat(&fd).on("cannot examine a directory of", root)?);
         // By identity and after opening: no other name, link or bind mount hides the store from us.
         if self.walk.store == Some((own.device, own.inode)) {
-            return Ok((Listing::absent(), None));
+            return Ok((Listing::store(), None));
         }
         let mut listing = Listing::of(own, task.included);
         match self.read(task, &fd, &mut listing, scratch) {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::{Entry, Manifest, Node};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, IoContext, Kind, Result};
 use crate::history::History;
 use crate::history::coverage::{Coverage, CoverageJson, Gap};
 use crate::history::json;
@@ -128,6 +128,46 @@ impl History {
             return Err(Error::damaged(&file, format!("it says that it is snapshot '{}'", manifest.id)));
         }
         Ok(manifest)
+    }
+}
+
+#[derive(Deserialize)]
+struct PinJson<'a> {
+    #[serde(borrow)]
+    entries: Vec<PinEntryJson<'a>>,
+}
+
+#[derive(Deserialize)]
+struct PinEntryJson<'a> {
+    #[serde(borrow)]
+    hash: Cow<'a, str>,
+}
+
+impl History {
+    /// The hashes that pins of this run keep alive. A pin that cannot be read pins nothing here.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the directory cannot be listed.
+    pub(crate) fn pinned(&self) -> Result<Vec<ObjectId>> {
+        let dir = layout::snapshots(self.store().root(), self.run());
+        let mut hashes = Vec::new();
+        let listed = match std::fs::read_dir(&dir) {
+            Ok(listed) => listed,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(hashes),
+            Err(error) => return Err(Error::io("cannot list", &dir, &error)),
+        };
+        for entry in listed {
+            let entry = entry.on("cannot list", &dir)?;
+            let is_pin = entry.file_name().to_str().is_some_and(|name| name.starts_with(layout::PIN_PREFIX));
+            if !is_pin {
+                continue;
+            }
+            let Ok(bytes) = read_document(&entry.path()) else { continue };
+            if let Ok(pin) = serde_json::from_slice::<PinJson<'_>>(&bytes) {
+                hashes.extend(pin.entries.iter().filter_map(|entry| ObjectId::parse(entry.hash.as_bytes())));
+            }
+        }
+        Ok(hashes)
     }
 }
 

@@ -137,6 +137,17 @@ impl History {
     }
 }
 
+impl History {
+    /// Publishes a pin of its own, which keeps objects alive that no manifest names.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`]; the pin is then not there.
+    pub(crate) fn publish_pin(&self, id: &SnapshotId, pinned: &[(ObjectId, u64)]) -> Result<Published> {
+        let path = layout::pin(self.store().root(), self.run(), id);
+        document::publish_new(&path, &[&pin_json(id, pinned)], self.store().durability())
+    }
+}
+
 /// A pin: a file that looks like a manifest to the original's prune, which marks the hashes in its `entries`.
 pub(crate) fn pin_json(id: &SnapshotId, pinned: &[(ObjectId, u64)]) -> Vec<u8> {
     let mut out = Vec::new();

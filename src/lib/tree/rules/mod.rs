@@ -7,6 +7,7 @@
 //! glob     one name against one step: literals, `?`, `*` and classes
 //! class    `[...]`, read exactly as git reads it
 //! decide   a path and the rules -> a verdict; may a directory be skipped whole?
+//! text     the globs for whole texts that are no paths
 //! ```
 //!
 //! Three layers decide. The hard exclusions ([`HardReason`]) stand above everything. Then come the default names as
@@ -26,11 +27,13 @@ mod glob;
 mod parse;
 mod pattern;
 mod source;
+mod text;
 
 use std::fmt;
 
 pub use decide::{HardReason, Inherited, RuleRef, Rules, Verdict};
 pub use source::{RULES_FILE_SIZE_BYTES_MAX, RulesFile};
+pub use text::TextGlob;
 
 /// The name of the semantics in this room. Snapshots record it beside their rules, so that a later reader knows how
 /// the rules were meant; it changes whenever a verdict could change.

@@ -1,0 +1,250 @@
+//! Puts a snapshot, or part of it, back into the workspace.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use workspacetrack::act::restore::{self, Action, Line, Place, Report, Request};
+use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::page::{Effect, Example, Page};
+use workspacetrack::cli::{self, Cli, Status};
+use workspacetrack::error::Result;
+use workspacetrack::history::{History, json};
+use workspacetrack::stream::paths::{self, EndMark};
+use workspacetrack::stream::quote;
+use workspacetrack::tree::root::Workspace;
+
+static PAGE: Page = Page {
+    name: "wt-restore",
+    about: "put a snapshot, or part of it, back into the workspace",
+    synopsis: &[
+        "[-C DIR] --run ID [-n] [--protect PATH]... [--keep-edited REF] SNAPSHOT",
+        "[-C DIR] --run ID [-n] [-z] [--require-end] --paths-from-stdin SNAPSHOT",
+    ],
+    description: "Makes the workspace as the snapshot records it: writes what differs, removes what the snapshot would have had and \
+        has not, sets modes. What is equal is not touched. Ignore rules are read once, before anything is changed; what \
+        they leave out now, or what the snapshot could not know of, is left alone.\n\n\
+        No byte is destroyed that the store holds no copy of: content that no snapshot of this run holds is left where it \
+        is and named, with exit code 3. Take a bank first (wt-bank(1)), as wt-undo(1) does, and nothing is left. With \
+        `--force` such bytes are stored under a pin first and then replaced; bytes that cannot be read never are.\n\n\
+        All new content is staged and verified before the first change. Then each path is exchanged in one step, and what \
+        came out is compared with what was there when the plan was made: if somebody saved in between, their file goes \
+        back and the path is kept. A file is whole-old or whole-new at every moment; after a kill, the next restore clears \
+        up and finishes. Links are never followed. Hard links between files are not kept.\n\n\
+        With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; an empty list does \
+        nothing.",
+    output: "One line a path: the action, a tab, the path; a directory ends in a slash. Actions are `write`, `delete`, `chmod` and \
+        `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `oversized`, `unreadable`, `special`, \
+        `blocked`, `collision`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
+        With `--json`, an object a path with `action`, `path`, `reason` and `displaced`, the id of the content that was \
+        replaced, and last an object `summary`. Counts go to standard error.",
+    exit: &[
+        (0, "done; what --protect, --keep-edited or a gap of the snapshot left is named"),
+        (2, "no such snapshot or workspace, or a --protect outside of it"),
+        (3, "done, but a path could not be brought to its state and was left; it is named"),
+        (4, "a damaged manifest or object; nothing was changed"),
+        (5, "another workspace without --relocate, or --all-or-nothing would leave something; nothing was changed"),
+        (6, "a lock was not had in time; nothing was changed"),
+        (8, "an error of the system; some files may be restored and others not, each of them whole"),
+    ],
+    environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "WT_FSYNC", "WT_LOCK_WAIT", "WT_LOCK_FD", "ITERION_HOME"],
+    examples: &[
+        Example { text: "What would a restore do?", script: "wt-restore --run demo --dry-run before" },
+        Example {
+            text: "Put one directory back, and leave what somebody edited since:",
+            script: "printf 'src\\n\\n' |\n  wt-restore --run demo --paths-from-stdin --require-end --keep-edited before before",
+        },
+    ],
+    see_also: &["wt-undo(1)", "wt-bank(1)", "wt-diff(1)", "wt-log(1)", "wt-lock(1)", "wt(7)"],
+    effect: Effect::Changes,
+};
+
+#[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
+struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    zero: ZeroArgs,
+    /// Print what would be done and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// With --dry-run, take as banked what a bank taken now would hold
+    #[arg(long, requires = "dry_run")]
+    as_if_banked: bool,
+    /// Touch only the paths that stand on standard input, and what lies below them
+    #[arg(long)]
+    paths_from_stdin: bool,
+    /// With --paths-from-stdin, a list without its end mark is an error
+    #[arg(long, requires = "paths_from_stdin")]
+    require_end: bool,
+    /// Leave this path, and what lies below it, as it is
+    #[arg(long, value_name = "PATH")]
+    protect: Vec<PathBuf>,
+    /// Leave a path that no longer is what this snapshot recorded
+    #[arg(long, value_name = "REF")]
+    keep_edited: Option<String>,
+    /// Restore a snapshot of another workspace into this one
+    #[arg(long)]
+    relocate: bool,
+    /// Store bytes that have no copy, whatever the size limit and the rules, and then replace them
+    #[arg(long)]
+    force: bool,
+    /// Change nothing unless nothing has to be left out
+    #[arg(long)]
+    all_or_nothing: bool,
+    /// HEAD, HEAD~n, an id, a label, or the beginning of an id
+    #[arg(value_name = "SNAPSHOT")]
+    snapshot: String,
+}
+
+fn main() -> ExitCode {
+    cli::main(&PAGE, run)
+}
+
+fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    let workspace = cli.env.workspace(&args.workspace)?;
+    let store = cli.env.store(&args.store, workspace.path())?;
+    let history = History::new(&store, cli.env.run(&args.run)?);
+    let request = request(&args, cli, &workspace, &history)?;
+    let place = Place { workspace: &workspace, history: &history, inherited_lock: cli.env.inherited_lock() };
+    let mut report = restore::run(&place, &request)?;
+    report.sort();
+    print(&args, cli, &report);
+    Ok(if report.left_something_out() { Status::Partial } else { Status::Done })
+}
+
+fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> Result<Request> {
+    // Names are resolved once; what is acted on is ids.
+    let index = history.index()?;
+    let target = history.resolve(&index, &args.snapshot)?;
+    let keep_edited = args.keep_edited.as_deref().map(|name| history.resolve(&index, name)).transpose()?;
+    let protect = args.protect.iter().map(|path| restore::map_into_workspace(workspace, path));
+    let scope = if args.paths_from_stdin {
+        let mark = if args.require_end { EndMark::Required } else { EndMark::Optional };
+        Some(paths::read_paths(cli::input::stdin(), args.zero.framing(), mark)?)
+    } else {
+        None
+    };
+    Ok(Request {
+        target,
+        scope,
+        protect: protect.collect::<Result<_>>()?,
+        keep_edited,
+        relocate: args.relocate,
+        force: args.force,
+        all_or_nothing: args.all_or_nothing,
+        dry_run: args.dry_run,
+        as_if_banked: args.as_if_banked,
+        cap_bytes: args.limits.limits(&cli.env).cap_bytes,
+    })
+}
+
+fn print(args: &Args, cli: &mut Cli, report: &Report) {
+    for warning in &report.warnings {
+        cli.warn(warning);
+    }
+    for line in &report.lines {
+        if let Action::Keep(reason) = &line.action
+            && !reason.is_as_requested()
+        {
+            let name = quote::name(line.path.as_bytes());
+            cli.warn(format!("left as it is: {name} ({}); {}", reason.as_str(), reason.way_out()));
+        }
+        if cli.json() {
+            cli.out.line(&json_line(line));
+        } else {
+            let mut item = text_of(&line.action).into_bytes();
+            item.push(b'\t');
+            item.extend_from_slice(&args.zero.framing().encode(&shown_path(line)));
+            cli.out.item(&item, args.zero.framing().end());
+        }
+    }
+    for saved in &report.salvaged {
+        let what = saved.path.as_ref().map_or_else(|| "a file".into(), |path| quote::name(path.as_bytes()));
+        match (&saved.object, &saved.left_at) {
+            (Some(id), _) => cli.warn(format!("bytes of {what} that were nowhere else are object {id} now")),
+            (None, Some(place)) => {
+                cli.warn(format!("bytes of {what} cannot be read and stay in {}", quote::path(place)));
+            }
+            (None, None) => {}
+        }
+    }
+    if let Some(forced) = &report.forced {
+        cli.note(format!("{} contents without a copy are kept by pin-{}.json", forced.stored.len(), forced.pin));
+    }
+    summary(args, cli, report);
+}
+
+fn shown_path(line: &Line) -> Vec<u8> {
+    let mut path = line.path.as_bytes().to_vec();
+    if line.is_dir {
+        path.push(b'/');
+    }
+    path
+}
+
+fn text_of(action: &Action) -> String {
+    match action {
+        Action::Write => "write".into(),
+        Action::Delete => "delete".into(),
+        Action::Chmod => "chmod".into(),
+        Action::Keep(reason) => format!("keep:{}", reason.as_str()),
+    }
+}
+
+fn json_line(line: &Line) -> Vec<u8> {
+    let mut out = vec![b'{'];
+    let (action, reason) = match &line.action {
+        Action::Keep(reason) => ("keep".into(), Some(reason.as_str())),
+        other => (text_of(other), None),
+    };
+    json::push_key(&mut out, "action");
+    json::push_string(&mut out, &action);
+    json::push_display_name(&mut out, "path", &shown_path(line));
+    if let Some(reason) = reason {
+        json::push_key(&mut out, "reason");
+        json::push_string(&mut out, reason);
+    }
+    if let Some(id) = &line.displaced {
+        json::push_key(&mut out, "displaced");
+        json::push_string(&mut out, &id.to_string());
+    }
+    out.push(b'}');
+    out
+}
+
+fn summary(args: &Args, cli: &mut Cli, report: &Report) {
+    let counts = report.counts();
+    if cli.json() {
+        let mut out = b"{\"summary\":{".to_vec();
+        json::push_key(&mut out, "target");
+        json::push_string(&mut out, report.target.as_str());
+        for (key, count) in [
+            ("written", counts.written),
+            ("deleted", counts.deleted),
+            ("chmodded", counts.chmodded),
+            ("kept", counts.kept),
+        ] {
+            json::push_key(&mut out, key);
+            json::push_number(&mut out, count);
+        }
+        json::push_key(&mut out, "dry_run");
+        out.extend_from_slice(if args.dry_run { b"true}}" } else { b"false}}" });
+        cli.out.line(&out);
+    }
+    let would = if args.dry_run { "would be " } else { "" };
+    if report.lines.is_empty() {
+        cli.note(format!("nothing to change: the workspace is as snapshot {} records it", report.target));
+        return;
+    }
+    cli.note(format!(
+        "snapshot {}: {} {would}written, {} {would}deleted, {} {would}given their mode, {} kept",
+        report.target, counts.written, counts.deleted, counts.chmodded, counts.kept
+    ));
+}

@@ -1,0 +1,178 @@
+//! Restore: puts a snapshot, or part of it, back into the workspace without destroying a byte that the store holds no
+//! copy of (design section 6).
+//!
+//! ```text
+//! look      rules once, walk once, hash what the stat cache does not know         current
+//! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness
+//! stage     all new content, verified while it is copied, beside the live files   stage
+//! swap      exchange, compare what came out, exchange back if it is not what      swap
+//!           was planned; delete by renaming into the staging area
+//! clear     what was displaced goes only if it still is what the store has        salvage
+//! ```
+//!
+//! The plan is a value: `--dry-run` prints it, the real run consumes it. A file is whole-old or whole-new at every
+//! moment. A restore that was killed leaves its staging area; the next one clears it by the same rule.
+
+mod compare;
+mod current;
+mod dirs;
+mod plan;
+mod planner;
+mod report;
+mod salvage;
+mod single;
+mod stage;
+mod swap;
+mod undo;
+mod witness;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Kind, Result};
+use crate::history::History;
+use crate::history::covers::CoverageRules;
+use crate::history::manifest::Manifest;
+use crate::store::id::SnapshotId;
+use crate::store::lock::Mode;
+use crate::store::pool::Pool;
+use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::stream::quote;
+use crate::tree::root::{InheritedLock, Workspace};
+
+pub use plan::{Action, Reason};
+pub use report::{Line, Report};
+
+/// What a restore is asked to do.
+#[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
+pub struct Request {
+    /// The snapshot to put back.
+    pub target: SnapshotId,
+    /// The paths that may be touched, each with all that lies below it; `None` is the whole workspace.
+    pub scope: Option<Vec<RelPathBuf>>,
+    /// Paths that are left as they are, each with all that lies below it.
+    pub protect: Vec<RelPathBuf>,
+    /// A path that no longer is what this snapshot recorded is left as it is.
+    pub keep_edited: Option<SnapshotId>,
+    /// Whether the workspace may be another one than the snapshot's.
+    pub relocate: bool,
+    /// Whether bytes without a copy are stored under a pin and then replaced.
+    pub force: bool,
+    /// Whether nothing is done unless everything can be.
+    pub all_or_nothing: bool,
+    /// Whether nothing is done at all.
+    pub dry_run: bool,
+    /// Whether content that a bank would hold counts as banked: only with `dry_run`, to say what a restore behind a bank
+    /// would do.
+    pub as_if_banked: bool,
+    /// Files above this many bytes are not hashed only to find out that they were never captured.
+    pub cap_bytes: u64,
+}
+
+/// Where a restore works.
+pub struct Place<'a> {
+    /// The workspace.
+    pub workspace: &'a Workspace,
+    /// The run whose snapshots are put back.
+    pub history: &'a History,
+    /// The workspace lock of the calling process.
+    pub inherited_lock: Option<InheritedLock>,
+}
+
+/// Carries out a restore, or only plans it.
+///
+/// # Errors
+/// [`Kind::Damaged`] for a manifest or an object that is wrong, [`Kind::Refused`] for another workspace, or with
+/// `all_or_nothing` when something would be left out, [`Kind::Conflict`] for a lock not had in time, [`Kind::Io`].
+/// Nothing was changed then, except that after [`Kind::Io`] in mid-swap some files may be new and the others old.
+pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
+    let Place { workspace, history, inherited_lock } = *place;
+    let target = history.manifest(&request.target)?;
+    refuse_other_root(workspace, &target, request.relocate)?;
+    let edited_since = match &request.keep_edited {
+        Some(id) => Some(history.manifest(id)?),
+        None => None,
+    };
+    let _workspace_lock = workspace.lock(Mode::Exclusive, inherited_lock, history.store().patience())?;
+    let pool = Pool::open(history.store())?;
+    let _pool_lock = match &pool {
+        Some(pool) => pool.lock(Mode::Shared)?,
+        None => None,
+    };
+    let mut salvaged = Vec::new();
+    if !request.dry_run {
+        salvaged = salvage::clear_leftovers(workspace, history)?;
+    }
+    let index = history.index()?;
+    let current = current::Current::look(workspace, history, &index, pool.as_ref(), &target, request)?;
+    let covers = CoverageRules::load(&target, pool.as_ref())?;
+    let witness = witness::Witness::new(history, pool.as_ref(), &index, &target)?;
+    let planner = planner::Planner {
+        workspace,
+        current: &current,
+        target: &target,
+        covers: &covers,
+        edited_since: edited_since.as_ref(),
+        request,
+    };
+    let plan = planner.plan(witness)?;
+    plan.check_objects(pool.as_ref(), &target)?;
+    if request.all_or_nothing && plan.leaves_something_out() {
+        return Err(plan.refusal());
+    }
+    let mut report = Report::of(&plan, &target, current.warnings);
+    report.salvaged = salvaged;
+    if request.dry_run || plan.ops.is_empty() {
+        return Ok(report);
+    }
+    let Some(pool) = pool else {
+        return Err(Error::new(Kind::Damaged, "the store has no object pool").at(history.store().root()));
+    };
+    if request.force {
+        report.forced = witness::store_doomed(&plan, workspace, history, &pool)?;
+    }
+    swap::carry_out(workspace, history, &pool, &target, plan, request, &mut report)?;
+    Ok(report)
+}
+
+fn refuse_other_root(workspace: &Workspace, target: &Manifest, relocate: bool) -> Result<()> {
+    match &target.workspace {
+        Some(recorded) if !relocate && !workspace.is_at(recorded) => Err(Error::refused(format!(
+            "snapshot '{}' is of workspace {}, not of {}",
+            target.id,
+            quote::path(recorded),
+            quote::path(workspace.path())
+        ))
+        .at(workspace.path())
+        .hint("name the right workspace with -C, or --relocate to restore into this one")),
+        _ => Ok(()),
+    }
+}
+
+/// Maps a path that somebody wants protected into the workspace: absolute, or relative to the workspace.
+///
+/// # Errors
+/// [`Kind::Usage`] when it lies outside: a protection that protects nothing is worse than none.
+pub fn map_into_workspace(workspace: &Workspace, path: &Path) -> Result<RelPathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let outside = || {
+        Error::usage(format!("{} does not lie in workspace {}", quote::path(path), quote::path(workspace.path())))
+            .at(path)
+            .hint("name a path inside the workspace")
+    };
+    let relative = if path.is_absolute() {
+        // The file may be missing or a link; only the directory it lies in is resolved.
+        let resolved = match (path.parent().map(Path::canonicalize), path.file_name()) {
+            (Some(Ok(parent)), Some(name)) => parent.join(name),
+            _ => path.to_owned(),
+        };
+        match path.strip_prefix(workspace.path()).or_else(|_| resolved.strip_prefix(workspace.path())) {
+            Ok(relative) => relative.to_owned(),
+            Err(_) => return Err(outside()),
+        }
+    } else {
+        let mut plain = PathBuf::new();
+        plain.extend(path.components().filter(|part| *part != std::path::Component::CurDir));
+        plain
+    };
+    RelPath::new(relative.as_os_str().as_bytes()).map(RelPath::to_owned).map_err(|_| outside())
+}

@@ -1,0 +1,173 @@
+//! [`Current`]: the workspace as a restore finds it, every included path with its content known or known to be unknown.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::os::fd::AsFd;
+
+use rustix::fs::AtFlags;
+use rustix::io::Errno;
+
+use super::Request;
+use crate::act::hashing::{Hashing, StatCache};
+use crate::error::{Error, Result};
+use crate::history::History;
+use crate::history::index::Index;
+use crate::history::manifest::{Manifest, Node};
+use crate::store::pool::Pool;
+use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::stream::record::{Content, EntryKind, GapReason, Record};
+use crate::tree::beneath;
+use crate::tree::listing::Found;
+use crate::tree::root::Workspace;
+use crate::tree::rules::{self, Rules};
+use crate::tree::scan::{self, Limits, Scan};
+use crate::tree::stat::FileStat;
+
+/// What a path is now.
+#[derive(Debug)]
+pub(super) enum Now<'a> {
+    /// Nothing is there.
+    Absent,
+    /// The walk found it.
+    Known(&'a Record),
+    /// A directory with something in it.
+    Dir,
+    /// A file, link or special file above it, that the walk found.
+    Beneath(&'a Record),
+    /// The walk found it under another name: the file system folds case.
+    Alias(&'a Record),
+    /// Something that the rules leave out, or that came since.
+    Other,
+}
+
+/// The workspace as it is.
+pub(super) struct Current {
+    /// The rules as they were before anything is changed.
+    pub(super) rules: Rules,
+    /// Every path they include.
+    pub(super) records: BTreeMap<RelPathBuf, Record>,
+    /// Every path they leave out, without what lies below.
+    pub(super) ignored: Vec<RelPathBuf>,
+    /// Names by inode, for file systems that fold case.
+    by_inode: HashMap<u64, RelPathBuf>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Current {
+    /// Walks once and hashes what the stat cache does not know, as far as the request reaches.
+    pub(super) fn look(
+        workspace: &Workspace,
+        history: &History,
+        index: &Index,
+        pool: Option<&Pool>,
+        target: &Manifest,
+        request: &Request,
+    ) -> Result<Self> {
+        let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
+        let scan = Scan::take(workspace, history.store().identity()?, limits, None)?;
+        let in_scope = |path: &RelPath| {
+            request
+                .scope
+                .as_ref()
+                .is_none_or(|scope| scope.iter().any(|wanted| path.is_within(wanted) || wanted.is_within(path)))
+        };
+        let (mut wanted, mut rest, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
+        scan.tree.visit(|path, found| match found {
+            Found::Ignored(_) => ignored.push(path.to_owned()),
+            Found::Entry(entry) => {
+                let mut record = scan::record(path, entry);
+                if record.kind == EntryKind::File && is_surely_uncaptured(&record, target, request.cap_bytes) {
+                    record.content = Content::Gap(GapReason::Oversized);
+                }
+                if in_scope(path) { wanted.push(record) } else { rest.push(record) }
+            }
+        });
+        let cache = StatCache::new(index, pool);
+        let hashing =
+            Hashing { workspace, pool: None, cache: Some(&cache), cap_bytes: u64::MAX, new_bytes_max: None };
+        let records: BTreeMap<_, _> =
+            hashing.fill(wanted)?.into_iter().chain(rest).map(|record| (record.path.clone(), record)).collect();
+        let by_inode = records.values().filter_map(|record| Some((record.inode?, record.path.clone()))).collect();
+        let warnings = scan.warnings.iter().map(ToString::to_string).collect();
+        Ok(Self { rules: scan.rules, records, ignored, by_inode, warnings })
+    }
+
+    /// Everything that the walk found below a directory.
+    pub(super) fn below<'a>(&'a self, dir: &RelPath) -> impl Iterator<Item = &'a Record> + use<'a> {
+        let mut from = dir.as_bytes().to_vec();
+        from.push(b'/');
+        let mut to = dir.as_bytes().to_vec();
+        // The byte after the slash: no path below the directory reaches it.
+        to.push(b'/' + 1);
+        let (from, to) =
+            (crate::sys::relpath_from_bytes(&from).to_owned(), crate::sys::relpath_from_bytes(&to).to_owned());
+        self.records.range(from..to).map(|(_, record)| record)
+    }
+
+    /// Whether the rules leave out a directory, or something in it, so that it cannot be taken away whole.
+    pub(super) fn hides_something_in(&self, dir: &RelPath) -> bool {
+        let is_listed = |path: &RelPath| self.ignored.binary_search_by(|ignored| (**ignored).cmp(path)).is_ok();
+        if dir.ancestors().any(is_listed) {
+            return true;
+        }
+        let first = self.ignored.partition_point(|path| **path < *dir);
+        // Paths below `dir` need not follow it directly (`a`, `a.b`, `a/c`).
+        self.ignored
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|path| path.as_bytes().starts_with(dir.as_bytes()))
+            .any(|path| path.is_within(dir))
+    }
+
+    /// Whether the rules leave the path out.
+    pub(super) fn is_ignored(&self, path: &RelPath, kind: EntryKind) -> bool {
+        let kind = if kind == EntryKind::Dir { rules::EntryKind::Dir } else { rules::EntryKind::NotDir };
+        !self.rules.verdict(path, kind).is_included()
+    }
+
+    /// Whether no request may ever touch the path: `.git`, `.iterion` and our own temporary names.
+    pub(super) fn is_out_of_bounds(&self, path: &RelPath, kind: EntryKind) -> bool {
+        let kind = if kind == EntryKind::Dir { rules::EntryKind::Dir } else { rules::EntryKind::NotDir };
+        self.rules.verdict(path, kind).hard_reason().is_some()
+    }
+
+    /// What is at a path now.
+    pub(super) fn at<'a>(&'a self, workspace: &Workspace, path: &RelPath) -> Result<Now<'a>> {
+        if let Some(record) = self.records.get(path) {
+            return Ok(Now::Known(record));
+        }
+        for ancestor in path.ancestors() {
+            if let Some(record) = self.records.get(ancestor) {
+                let is_empty_dir = record.kind == EntryKind::Dir && !record.hides_subtree();
+                return Ok(if is_empty_dir { Now::Absent } else { Now::Beneath(record) });
+            }
+        }
+        match examine(workspace, path) {
+            Ok(stat) if stat.kind == EntryKind::Dir => Ok(Now::Dir),
+            Ok(stat) => Ok(match self.by_inode.get(&stat.inode).and_then(|name| self.records.get(name)) {
+                Some(record) if !self.is_ignored(path, stat.kind) => Now::Alias(record),
+                _ => Now::Other,
+            }),
+            Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::NOENT) => Ok(Now::Absent),
+                Some(Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::PERM) => Ok(Now::Other),
+                _ => Err(Error::io("cannot examine", workspace.path().join(path.as_path()), &error)),
+            },
+        }
+    }
+}
+
+/// Stats a path without following a link anywhere in it.
+pub(super) fn examine(workspace: &Workspace, path: &RelPath) -> io::Result<FileStat> {
+    let dir = beneath::open_dir(workspace.fd(), path.parent())?;
+    Ok(rustix::fs::statat(dir.as_fd(), path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.into())
+}
+
+/// Whether a big file is not worth hashing: above the cap, and not what the target holds.
+fn is_surely_uncaptured(record: &Record, target: &Manifest, cap_bytes: u64) -> bool {
+    let size = record.size.unwrap_or(0);
+    size > cap_bytes
+        && !matches!(target.entry(&record.path).map(|entry| &entry.node),
+            Some(Node::File { size: recorded, .. }) if *recorded == size)
+}

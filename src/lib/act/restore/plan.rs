@@ -1,0 +1,275 @@
+//! [`Plan`]: what a restore will do, path by path, as a value.
+
+use crate::error::{Error, Kind, Result};
+use crate::history::manifest::{Manifest, Node};
+use crate::store::id::ObjectId;
+use crate::store::pool::Pool;
+use crate::store::relpath::RelPathBuf;
+use crate::stream::quote;
+use crate::stream::record::{Content, GapReason, Record};
+
+/// Why a path is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// `--protect` names it.
+    Protected,
+    /// It is not what `--keep-edited` recorded.
+    Edited,
+    /// The target did not capture it, for this reason: nothing is known of how it was.
+    Gap(GapReason),
+    /// The ignore rules leave it out now.
+    Ignored,
+    /// The store has no copy of what it holds.
+    Unbanked,
+    /// It is above the size cap, and the store has no copy of what it holds.
+    Oversized,
+    /// It cannot be read, so nothing is known of what it holds.
+    Unreadable,
+    /// A FIFO, socket or device.
+    Special,
+    /// Something that must stay is in its way.
+    Blocked,
+    /// The file system takes its name for that of another path.
+    Collision,
+    /// Somebody changed it while the restore was at work.
+    Changed,
+}
+
+impl Reason {
+    /// The word in reports.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Protected => "protected",
+            Self::Edited => "edited",
+            Self::Gap(reason) => reason.as_str(),
+            Self::Ignored => "ignored",
+            Self::Unbanked => "unbanked",
+            Self::Oversized => "oversized",
+            Self::Unreadable => "unreadable",
+            Self::Special => "special",
+            Self::Blocked => "blocked",
+            Self::Collision => "collision",
+            Self::Changed => "changed",
+        }
+    }
+
+    /// Whether leaving the path is what was asked for, or all that could be asked for.
+    #[must_use]
+    pub fn is_as_requested(&self) -> bool {
+        matches!(self, Self::Protected | Self::Edited | Self::Gap(_))
+    }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub fn way_out(&self) -> &'static str {
+        match self {
+            Self::Unbanked | Self::Oversized => {
+                "capture it first (wt-bank), or --force to store its bytes and go on"
+            }
+            Self::Ignored => "change the ignore rules, or --force to store its bytes and go on",
+            Self::Unreadable => "make it readable and restore again",
+            Self::Special | Self::Blocked | Self::Collision => "move what is in the way and restore again",
+            Self::Changed => "restore again when nobody else is writing",
+            Self::Protected | Self::Edited | Self::Gap(_) => "",
+        }
+    }
+}
+
+/// What happens to a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// It gets the target's content.
+    Write,
+    /// It is removed.
+    Delete,
+    /// It gets the target's mode; its content is right.
+    Chmod,
+    /// It is left as it is.
+    Keep(Reason),
+}
+
+/// One line of the plan and of the report.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The path.
+    pub path: RelPathBuf,
+    /// Whether it is a directory, here or in the target.
+    pub is_dir: bool,
+    /// What happens to it.
+    pub action: Action,
+    /// The content that is replaced or removed.
+    pub displaced: Option<ObjectId>,
+}
+
+/// One piece of work on the file system.
+#[derive(Debug)]
+pub(super) struct Op {
+    /// Where.
+    pub path: RelPathBuf,
+    /// What.
+    pub work: Work,
+}
+
+/// What is to be done at a path. Numbers are places in [`Plan::steps`] and in the target's entries.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Puts one entry of the target where nothing is, or where one file or link is.
+    Put {
+        /// The step.
+        step: usize,
+        /// The entry.
+        entry: usize,
+        /// What is there now.
+        replaces: Option<Record>,
+    },
+    /// Puts one file or link where a directory is, which is taken out whole.
+    PutOverTree {
+        /// The step.
+        step: usize,
+        /// The entry.
+        entry: usize,
+        /// Everything in the directory, and the steps of that.
+        removed: Vec<(Record, usize)>,
+    },
+    /// Puts a whole directory where a file or link is.
+    PutTree {
+        /// What is there now, and its step.
+        replaces: (Record, usize),
+        /// The target's entries in it, and their steps.
+        entries: Vec<(usize, usize)>,
+    },
+    /// Sets a mode.
+    Chmod {
+        /// The step.
+        step: usize,
+        /// The entry.
+        entry: usize,
+        /// What is there now.
+        old: Record,
+    },
+    /// Removes a file or link.
+    Remove {
+        /// The step.
+        step: usize,
+        /// What is there now.
+        old: Record,
+    },
+    /// Removes an empty directory, or one that is empty by then.
+    RemoveDir {
+        /// The step.
+        step: usize,
+    },
+}
+
+impl Work {
+    /// The steps that it stands for.
+    pub(super) fn steps(&self) -> Vec<usize> {
+        match self {
+            Self::Put { step, .. }
+            | Self::Chmod { step, .. }
+            | Self::Remove { step, .. }
+            | Self::RemoveDir { step } => vec![*step],
+            Self::PutOverTree { step, removed, .. } => {
+                std::iter::once(*step).chain(removed.iter().map(|(_, step)| *step)).collect()
+            }
+            Self::PutTree { replaces: (_, step), entries } => {
+                std::iter::once(*step).chain(entries.iter().map(|(_, step)| *step)).collect()
+            }
+        }
+    }
+
+    /// The target's entries that it writes.
+    pub(super) fn entries(&self) -> Vec<usize> {
+        match self {
+            Self::Put { entry, .. } | Self::PutOverTree { entry, .. } => vec![*entry],
+            Self::PutTree { entries, .. } => entries.iter().map(|(entry, _)| *entry).collect(),
+            Self::Chmod { .. } | Self::Remove { .. } | Self::RemoveDir { .. } => Vec::new(),
+        }
+    }
+}
+
+/// What a restore will do.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Every path that is touched, or left although the target says otherwise.
+    pub steps: Vec<Step>,
+    /// The work, in the order in which it must be done.
+    pub ops: Vec<Op>,
+    /// Paths whose bytes must be stored before they are replaced (`--force`).
+    pub doomed: Vec<RelPathBuf>,
+}
+
+impl Plan {
+    /// Adds a step and returns its place.
+    pub(super) fn add(&mut self, path: &RelPathBuf, is_dir: bool, action: Action, old: Option<&Record>) -> usize {
+        let displaced = match (&action, old.map(|old| &old.content)) {
+            (Action::Write | Action::Delete, Some(Content::Object(id))) => Some(*id),
+            _ => None,
+        };
+        self.steps.push(Step { path: path.clone(), is_dir, action, displaced });
+        self.steps.len() - 1
+    }
+
+    /// Whether a path that the target records, or that would be removed, is left against the request.
+    #[must_use]
+    pub(super) fn leaves_something_out(&self) -> bool {
+        self.left_out().next().is_some()
+    }
+
+    fn left_out(&self) -> impl Iterator<Item = (&Step, &Reason)> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Keep(reason) if !reason.is_as_requested() => Some((step, reason)),
+            _ => None,
+        })
+    }
+
+    /// The error of `--all-or-nothing`.
+    pub(super) fn refusal(&self) -> Error {
+        let count = self.left_out().count();
+        match self.left_out().next() {
+            None => Error::refused("something would be left out"),
+            Some((step, reason)) => Error::refused(format!(
+                "{count} paths would be left out, the first is {} ({})",
+                quote::name(step.path.as_bytes()),
+                reason.as_str()
+            ))
+            .at(step.path.as_path())
+            .hint(reason.way_out()),
+        }
+    }
+
+    /// The target's entries that are written.
+    pub(super) fn written_entries(&self) -> impl Iterator<Item = usize> {
+        self.ops.iter().flat_map(|op| op.work.entries())
+    }
+
+    pub(super) fn push(&mut self, path: &RelPathBuf, work: Work) {
+        self.ops.push(Op { path: path.clone(), work });
+    }
+
+    /// Finds out before anything is changed that every object to be written is there, with the right size.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] naming the first that is not.
+    pub(super) fn check_objects(&self, pool: Option<&Pool>, target: &Manifest) -> Result<()> {
+        for number in self.written_entries() {
+            let Some(entry) = target.entries.get(number) else { continue };
+            let Node::File { hash, size } = entry.node else { continue };
+            let found = match pool {
+                Some(pool) => pool.size_of(hash)?,
+                None => None,
+            };
+            if found != Some(size) {
+                let problem = if found.is_none() { "is not in the pool" } else { "has the wrong size" };
+                return Err(Error::new(
+                    Kind::Damaged,
+                    format!("object {hash} of {} {problem}", quote::name(entry.path.as_bytes())),
+                )
+                .at(entry.path.as_path())
+                .hint("nothing was changed; 'wt-fsck' examines the store"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,386 @@
+//! Makes the plan: compares the target with what is there now, over the whole final tree.
+//!
+//! Three passes. Entries of the target; then what is there and the target does not have; then directories that these
+//! two leave empty. Where a directory stands in the way of a file or the reverse, everything that takes part becomes
+//! one step of work, so that a kill in the middle leaves one of the two and nothing of both.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::Request;
+use super::current::{Current, Now};
+use super::plan::{Action, Plan, Reason, Work};
+use super::witness::Witness;
+use crate::act::intake::{Intake, Sink};
+use crate::error::Result;
+use crate::history::covers::CoverageRules;
+use crate::history::manifest::{Entry, Manifest, Node};
+use crate::store::hash;
+use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::stream::record::{Content, EntryKind, Record};
+use crate::tree::root::Workspace;
+
+/// What a plan is made of.
+pub(super) struct Planner<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) current: &'a Current,
+    pub(super) target: &'a Manifest,
+    pub(super) covers: &'a CoverageRules<'a>,
+    pub(super) edited_since: Option<&'a Manifest>,
+    pub(super) request: &'a Request,
+}
+
+/// What is gathered while the target's entries are looked at.
+struct Draft<'a> {
+    plan: Plan,
+    witness: Witness<'a>,
+    /// Entries that cannot be written before a file or link above them is out of the way.
+    beneath: BTreeMap<RelPathBuf, Vec<usize>>,
+    /// Paths that are dealt with.
+    done: HashSet<RelPathBuf>,
+    /// Directories that the target has empty and that hold something now.
+    filled: Vec<usize>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn plan(&self, witness: Witness<'a>) -> Result<Plan> {
+        let plan = Plan::default();
+        let mut draft = Draft { plan, witness, beneath: BTreeMap::new(), done: HashSet::new(), filled: Vec::new() };
+        for (number, entry) in self.target.entries.iter().enumerate() {
+            if self.is_in_scope(&entry.path) {
+                self.plan_entry(&mut draft, number, entry)?;
+            }
+        }
+        for (root, entries) in std::mem::take(&mut draft.beneath) {
+            self.plan_tree(&mut draft, &root, &entries)?;
+        }
+        self.report_gaps(&mut draft);
+        for record in self.current.records.values() {
+            if self.is_in_scope(&record.path) && !draft.done.contains(&record.path) {
+                self.plan_removal(&mut draft, record)?;
+            }
+        }
+        let mut plan = draft.plan;
+        self.plan_emptied(&mut plan, &draft.filled);
+        Ok(plan)
+    }
+
+    fn is_in_scope(&self, path: &RelPath) -> bool {
+        self.request.scope.as_ref().is_none_or(|scope| scope.iter().any(|wanted| path.is_within(wanted)))
+    }
+
+    /// Why the request itself leaves the path alone.
+    fn is_spared(&self, path: &RelPath, now: Option<&Record>) -> Option<Reason> {
+        if self.request.protect.iter().any(|protected| path.is_within(protected)) {
+            return Some(Reason::Protected);
+        }
+        let since = self.edited_since?;
+        let same = match (since.entry(path), now) {
+            (Some(entry), Some(now)) => is_as_recorded(entry, now),
+            (None, None) => true,
+            // A gap of that snapshot says nothing about what it held.
+            _ => false,
+        };
+        (!same).then_some(Reason::Edited)
+    }
+
+    fn plan_entry(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry) -> Result<()> {
+        let (path, kind) = (&entry.path, entry.node.kind());
+        let is_dir = kind == EntryKind::Dir;
+        draft.done.insert(path.clone());
+        let now = self.current.at(self.workspace, path)?;
+        if let Now::Known(record) = &now
+            && is_as_recorded(entry, record)
+        {
+            return Ok(());
+        }
+        if is_dir && matches!(now, Now::Dir) {
+            // It holds something. What of that has to go is decided path by path, its mode when that is known.
+            draft.filled.push(number);
+            return Ok(());
+        }
+        let known = match &now {
+            Now::Known(record) | Now::Alias(record) => Some(*record),
+            _ => None,
+        };
+        if let Some(reason) = self.is_spared(path, known) {
+            draft.plan.add(path, is_dir, Action::Keep(reason), None);
+            return Ok(());
+        }
+        if self.current.is_ignored(path, kind) {
+            return self.plan_ignored(draft, number, entry);
+        }
+        match now {
+            Now::Absent => {
+                let step = draft.plan.add(path, is_dir, Action::Write, None);
+                draft.plan.push(path, Work::Put { step, entry: number, replaces: None });
+            }
+            Now::Known(record) if record.kind == EntryKind::Dir && !record.hides_subtree() && !is_dir => {
+                self.plan_over_tree(draft, number, entry)?;
+            }
+            Now::Known(record) => self.plan_change(draft, number, entry, record)?,
+            Now::Dir => self.plan_over_tree(draft, number, entry)?,
+            Now::Beneath(above) => draft.beneath.entry(above.path.clone()).or_default().push(number),
+            Now::Alias(record) => {
+                let is_wanted = self.target.entry(&record.path).is_some() || !self.is_in_scope(&record.path);
+                if is_wanted {
+                    draft.plan.add(path, is_dir, Action::Keep(Reason::Collision), None);
+                } else {
+                    // The other name goes first, in the pass over what the target does not have.
+                    let step = draft.plan.add(path, is_dir, Action::Write, None);
+                    draft.plan.push(path, Work::Put { step, entry: number, replaces: None });
+                }
+            }
+            Now::Other => {
+                draft.plan.add(path, is_dir, Action::Keep(Reason::Blocked), None);
+            }
+        }
+        Ok(())
+    }
+
+    /// A path that the rules leave out now: what it holds was not captured lately, whoever wrote it.
+    fn plan_ignored(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry) -> Result<()> {
+        let path = &entry.path;
+        let is_dir = entry.node.kind() == EntryKind::Dir;
+        let keep = |draft: &mut Draft<'_>| {
+            draft.plan.add(path, is_dir, Action::Keep(Reason::Ignored), None);
+        };
+        if self.current.is_out_of_bounds(path, entry.node.kind()) {
+            keep(draft);
+            return Ok(());
+        }
+        let now = Intake::new(self.workspace, Sink::HashOnly, u64::MAX).take(path)?;
+        match now {
+            Some(record) if is_as_recorded(entry, &record) => {}
+            _ if !self.request.force => keep(draft),
+            None if super::current::examine(self.workspace, path).is_err() => {
+                let step = draft.plan.add(path, is_dir, Action::Write, None);
+                draft.plan.push(path, Work::Put { step, entry: number, replaces: None });
+            }
+            Some(record) if matches!(record.content, Content::Object(_)) && !is_dir => {
+                self.plan_change(draft, number, entry, &record)?;
+            }
+            _ => keep(draft),
+        }
+        Ok(())
+    }
+
+    /// One file, link or empty directory takes the place of another one.
+    fn plan_change(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry, old: &Record) -> Result<()> {
+        let is_dir = entry.node.kind() == EntryKind::Dir;
+        if same_content(entry, old) {
+            let step = draft.plan.add(&entry.path, is_dir, Action::Chmod, None);
+            draft.plan.push(&entry.path, Work::Chmod { step, entry: number, old: old.clone() });
+            return Ok(());
+        }
+        if let Some(reason) = self.objection(draft, old)? {
+            draft.plan.add(&entry.path, is_dir, Action::Keep(reason), None);
+            return Ok(());
+        }
+        let step = draft.plan.add(&entry.path, is_dir, Action::Write, Some(old));
+        draft.plan.push(&entry.path, Work::Put { step, entry: number, replaces: Some(old.clone()) });
+        Ok(())
+    }
+
+    /// Why what is at a path must stay; with `--force` what has no copy is noted to get one.
+    fn objection(&self, draft: &mut Draft<'_>, old: &Record) -> Result<Option<Reason>> {
+        let objection = draft.witness.objection(old)?;
+        match objection {
+            Some(Reason::Unbanked) if self.request.as_if_banked && self.would_be_captured(old) => Ok(None),
+            Some(Reason::Unbanked | Reason::Oversized) if self.request.force => {
+                draft.plan.doomed.push(old.path.clone());
+                Ok(None)
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn would_be_captured(&self, now: &Record) -> bool {
+        self.request.dry_run
+            && now.size.unwrap_or(0) <= self.request.cap_bytes
+            && !self.current.is_ignored(&now.path, now.kind)
+    }
+
+    /// A file or link takes the place of a directory: only if everything in it may go.
+    fn plan_over_tree(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry) -> Result<()> {
+        let path = &entry.path;
+        let inside: Vec<&Record> = self.current.below(path).collect();
+        let mut may_go = !self.current.hides_something_in(path);
+        let doomed_before = draft.plan.doomed.len();
+        for record in &inside {
+            // Coverage need not be asked: where the target has a file, nothing can have been below.
+            let spared = self.is_spared(&record.path, Some(record)).is_some();
+            if spared || self.objection(draft, record)?.is_some() {
+                may_go = false;
+                break;
+            }
+        }
+        if !may_go {
+            draft.plan.doomed.truncate(doomed_before);
+            draft.plan.add(path, false, Action::Keep(Reason::Blocked), None);
+            return Ok(());
+        }
+        let step = draft.plan.add(path, false, Action::Write, None);
+        let mut removed = Vec::new();
+        for record in inside {
+            draft.done.insert(record.path.clone());
+            let is_dir = record.kind == EntryKind::Dir;
+            let step = draft.plan.add(&record.path, is_dir, Action::Delete, Some(record));
+            removed.push((record.clone(), step));
+        }
+        draft.plan.push(path, Work::PutOverTree { step, entry: number, removed });
+        Ok(())
+    }
+
+    /// A directory with what the target has in it takes the place of a file or link.
+    fn plan_tree(&self, draft: &mut Draft<'_>, root: &RelPathBuf, numbers: &[usize]) -> Result<()> {
+        let Some(old) = self.current.records.get(root) else { return Ok(()) };
+        draft.done.insert(root.clone());
+        let mut reason = self.is_spared(root, Some(old));
+        if reason.is_none() && !self.is_in_scope(root) {
+            reason = Some(Reason::Blocked);
+        }
+        if reason.is_none() {
+            reason = self.objection(draft, old)?;
+        }
+        let entries = numbers.iter().filter_map(|number| Some((*number, self.target.entries.get(*number)?)));
+        if let Some(reason) = reason {
+            if self.is_in_scope(root) {
+                draft.plan.add(root, false, Action::Keep(reason), None);
+            }
+            for (_, entry) in entries {
+                let is_dir = entry.node.kind() == EntryKind::Dir;
+                draft.plan.add(&entry.path, is_dir, Action::Keep(Reason::Blocked), None);
+            }
+            return Ok(());
+        }
+        let removal = draft.plan.add(root, false, Action::Delete, Some(old));
+        let mut placed = Vec::new();
+        for (number, entry) in entries {
+            let is_dir = entry.node.kind() == EntryKind::Dir;
+            placed.push((number, draft.plan.add(&entry.path, is_dir, Action::Write, None)));
+        }
+        let replaces = (old.clone(), removal);
+        draft.plan.push(root, Work::PutTree { replaces, entries: placed });
+        Ok(())
+    }
+
+    /// What the target itself had not captured stays as it is, and is named.
+    fn report_gaps(&self, draft: &mut Draft<'_>) {
+        for gap in &self.target.gaps {
+            if !self.is_in_scope(&gap.path) {
+                continue;
+            }
+            let is_there = self.current.records.contains_key(&gap.path)
+                || super::current::examine(self.workspace, &gap.path).is_ok();
+            if !draft.done.insert(gap.path.clone()) || !is_there {
+                continue;
+            }
+            draft.plan.add(&gap.path, gap.hides_subtree, Action::Keep(Reason::Gap(gap.reason.clone())), None);
+        }
+    }
+
+    /// Something that the target does not have: it may go only where the target would have had it.
+    fn plan_removal(&self, draft: &mut Draft<'_>, record: &Record) -> Result<()> {
+        let path = &record.path;
+        let is_dir = record.kind == EntryKind::Dir;
+        if self.target.gap_over(path).is_some() || self.is_above_an_entry(path) {
+            return Ok(());
+        }
+        if record.kind == EntryKind::Special || !self.covers.covers(path, record.kind) {
+            return Ok(());
+        }
+        if let Some(reason) = self.is_spared(path, Some(record)) {
+            draft.plan.add(path, is_dir, Action::Keep(reason), None);
+            return Ok(());
+        }
+        if let Some(reason) = self.objection(draft, record)? {
+            draft.plan.add(path, is_dir, Action::Keep(reason), None);
+            return Ok(());
+        }
+        let step = draft.plan.add(path, is_dir, Action::Delete, Some(record));
+        let work = if is_dir { Work::RemoveDir { step } } else { Work::Remove { step, old: record.clone() } };
+        draft.plan.push(path, work);
+        Ok(())
+    }
+
+    /// An empty directory in which the target has something stays.
+    fn is_above_an_entry(&self, dir: &RelPath) -> bool {
+        let mut from = dir.as_bytes().to_vec();
+        from.push(b'/');
+        let place = self.target.entries.partition_point(|entry| entry.path.as_bytes() < from.as_slice());
+        self.target.entries.get(place).is_some_and(|entry| entry.path.as_bytes().starts_with(&from))
+    }
+
+    /// Directories that lose everything they had go too, unless the rules leave them out or the target has them.
+    fn plan_emptied(&self, plan: &mut Plan, filled: &[usize]) {
+        let gone: BTreeSet<RelPathBuf> =
+            plan.steps.iter().filter(|step| step.action == Action::Delete).map(|step| step.path.clone()).collect();
+        let written: HashSet<&RelPath> =
+            plan.steps.iter().filter(|step| step.action == Action::Write).map(|step| &*step.path).collect();
+        let stays = self.current.records.keys().map(|path| &**path).filter(|path| !gone.contains(*path));
+        let ignored = self.current.ignored.iter().map(|path| &**path);
+        let mut inhabited: HashSet<&RelPath> = HashSet::new();
+        for path in stays.chain(ignored).chain(written.iter().copied()) {
+            for dir in path.ancestors() {
+                if !inhabited.insert(dir) {
+                    break;
+                }
+            }
+        }
+        let is_wanted = |dir: &RelPath| self.target.entry(dir).is_some_and(|entry| entry.node == Node::Dir);
+        let mut emptied: BTreeSet<RelPathBuf> = BTreeSet::new();
+        for path in &gone {
+            for dir in path.ancestors() {
+                // Where a file is put in the place of a directory, all of that went out with it.
+                let is_replaced = std::iter::once(dir).chain(dir.ancestors()).any(|dir| written.contains(dir));
+                let stays =
+                    inhabited.contains(dir) || is_wanted(dir) || self.current.is_ignored(dir, EntryKind::Dir);
+                if is_replaced || stays || self.is_spared_dir(dir) || gone.contains(dir) {
+                    break;
+                }
+                if !emptied.insert(dir.to_owned()) {
+                    break;
+                }
+            }
+        }
+        let modes: Vec<_> = filled
+            .iter()
+            .filter_map(|number| Some((*number, self.target.entries.get(*number)?)))
+            .filter(|(_, entry)| !inhabited.contains(&*entry.path) && !self.is_spared_dir(&entry.path))
+            .collect();
+        // Deepest first, so that each is empty when its turn comes.
+        for dir in emptied.iter().rev() {
+            let step = plan.add(dir, true, Action::Delete, None);
+            plan.push(dir, Work::RemoveDir { step });
+        }
+        for (number, entry) in modes {
+            let Ok(stat) = super::current::examine(self.workspace, &entry.path) else { continue };
+            if stat.mode != entry.mode {
+                let step = plan.add(&entry.path, true, Action::Chmod, None);
+                let old = crate::tree::scan::record_of(&entry.path, &stat);
+                plan.push(&entry.path, Work::Chmod { step, entry: number, old });
+            }
+        }
+    }
+
+    fn is_spared_dir(&self, dir: &RelPath) -> bool {
+        self.request.protect.iter().any(|protected| dir.is_within(protected) || protected.is_within(dir))
+    }
+}
+
+/// Whether a path has the content that the target records; mode apart.
+fn same_content(entry: &Entry, now: &Record) -> bool {
+    match (&entry.node, &now.content) {
+        (Node::File { hash, .. }, Content::Object(id)) => now.kind == EntryKind::File && hash == id,
+        (Node::Link { target }, Content::Object(id)) => {
+            now.kind == EntryKind::Link && hash::of_bytes(target) == *id
+        }
+        (Node::Dir, Content::Unknown) => now.kind == EntryKind::Dir,
+        _ => false,
+    }
+}
+
+/// Whether a path is exactly as a snapshot records it. The mode of a link means nothing.
+fn is_as_recorded(entry: &Entry, now: &Record) -> bool {
+    same_content(entry, now) && (now.kind == EntryKind::Link || entry.mode == now.mode)
+}

@@ -1,0 +1,106 @@
+//! [`Report`]: what a restore did, path by path.
+
+use super::plan::{Action, Plan, Reason, Step};
+use crate::history::coverage::Gap;
+use crate::history::manifest::Manifest;
+use crate::store::id::{ObjectId, SnapshotId};
+use crate::store::relpath::RelPathBuf;
+
+/// One path of a report.
+pub type Line = Step;
+
+/// What a restore did, or would do.
+#[derive(Debug)]
+pub struct Report {
+    /// The snapshot that was put back.
+    pub target: SnapshotId,
+    /// Every path that was touched, or left although the target says otherwise, sorted.
+    pub lines: Vec<Line>,
+    /// What the target itself had not captured.
+    pub gaps: Vec<Gap>,
+    /// What was wrong with the rules.
+    pub warnings: Vec<String>,
+    /// Bytes without a copy that were stored first (`--force`), and the pin that keeps them.
+    pub forced: Option<Forced>,
+    /// Bytes found in the staging area, here or of a killed restore, that the store had no copy of.
+    pub salvaged: Vec<Salvaged>,
+}
+
+/// What `--force` stored.
+#[derive(Debug)]
+pub struct Forced {
+    /// The pin's id: `pin-<id>.json`.
+    pub pin: SnapshotId,
+    /// The paths and what they held.
+    pub stored: Vec<(RelPathBuf, ObjectId)>,
+}
+
+/// Bytes that were nowhere else.
+#[derive(Debug)]
+pub struct Salvaged {
+    /// Where they had been, if that is known.
+    pub path: Option<RelPathBuf>,
+    /// The object that holds them now; `None` when they could not be read and stay where they are.
+    pub object: Option<ObjectId>,
+    /// Where they stay, if they do.
+    pub left_at: Option<std::path::PathBuf>,
+}
+
+/// How many paths of a kind a report has.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Paths that got content.
+    pub written: usize,
+    /// Paths that were removed.
+    pub deleted: usize,
+    /// Paths that got only their mode.
+    pub chmodded: usize,
+    /// Paths that were left, for any reason.
+    pub kept: usize,
+}
+
+impl Report {
+    pub(super) fn of(plan: &Plan, target: &Manifest, warnings: Vec<String>) -> Self {
+        Self {
+            target: target.id.clone(),
+            lines: plan.steps.clone(),
+            gaps: target.gaps.clone(),
+            warnings,
+            forced: None,
+            salvaged: Vec::new(),
+        }
+    }
+
+    pub(super) fn keep(&mut self, step: usize, reason: Reason) {
+        if let Some(line) = self.lines.get_mut(step) {
+            line.action = Action::Keep(reason);
+            line.displaced = None;
+        }
+    }
+
+    /// The lines, ascending by path bytes.
+    pub fn sort(&mut self) {
+        self.lines.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
+    /// Counts by kind.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for line in &self.lines {
+            match line.action {
+                Action::Write => counts.written += 1,
+                Action::Delete => counts.deleted += 1,
+                Action::Chmod => counts.chmodded += 1,
+                Action::Keep(_) => counts.kept += 1,
+            }
+        }
+        counts
+    }
+
+    /// Whether something was left out against the request: exit code 3.
+    #[must_use]
+    pub fn left_something_out(&self) -> bool {
+        self.lines.iter().any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
+    }
+}

@@ -1,0 +1,298 @@
+//! Clearing a staging area: what the store has a copy of goes, what it has none of is stored first.
+//!
+//! After a restore of ours almost everything in the area is known: a copy of an object that was not needed, or what the
+//! plan saw and checked. For the rest, and for the area of a restore that was killed, the bytes themselves are asked:
+//! an inode whose content no manifest names is stored under a pin before it is removed; what cannot be read stays where
+//! it is and is named.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::RawDir;
+
+use super::compare::{examine, is_planned};
+use super::report::Salvaged;
+use super::stage::{AREA_PREFIX, JOURNAL};
+use super::witness::{self, Witness};
+use crate::act::intake::{Intake, Sink};
+use crate::error::{Error, IoContext, Result};
+use crate::history::History;
+use crate::store::id::ObjectId;
+use crate::store::pool::{Pool, PoolWriter};
+use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::store::{fsio, layout};
+use crate::stream::quote;
+use crate::stream::record::{Content, EntryKind, Record};
+use crate::tree::beneath;
+use crate::tree::root::Workspace;
+use crate::tree::stat::FileStat;
+
+/// What is known of the items of an area.
+#[derive(Default)]
+pub(super) struct Clearing {
+    /// Items that are copies of objects and of nothing else.
+    pub(super) copies: HashSet<String>,
+    /// Items that were displaced, were what the plan saw, and have their copy in the store.
+    pub(super) displaced: HashMap<String, FileStat>,
+    /// The same by inode, for what lies inside a displaced directory.
+    pub(super) displaced_inodes: HashMap<u64, Record>,
+}
+
+/// What the journal of an area says.
+#[derive(Default)]
+struct Journal {
+    /// Whether anything was swapped: before that all items are copies.
+    has_swapped: bool,
+    /// Where items of the area belong.
+    paths: HashMap<Vec<u8>, RelPathBuf>,
+    /// Items that lie beside their destinations.
+    beside: Vec<RelPathBuf>,
+    /// Directories that were made writable, and the modes they had.
+    lifted: Vec<(Option<RelPathBuf>, u32)>,
+}
+
+/// Clears the areas of restores that were killed. The caller holds the workspace lock: no restore is at work.
+pub(super) fn clear_leftovers(workspace: &Workspace, history: &History) -> Result<Vec<Salvaged>> {
+    let mut salvaged = Vec::new();
+    let project = RelPathBuf::join(None, layout::PROJECT_DIR.as_bytes());
+    let fallback_prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
+    for (dir, prefix) in [(Some(&project), AREA_PREFIX), (None, fallback_prefix.as_str())] {
+        let Ok(opened) = beneath::open_dir(workspace.fd(), dir.map(|dir| &**dir)) else { continue };
+        let names = names_in(&opened).on("cannot list", workspace.path())?;
+        for name in names.into_iter().filter(|name| name.starts_with(prefix.as_bytes())) {
+            let is_dir = matches!(examine(opened.as_fd(), &name), Ok(Some(stat)) if stat.kind == EntryKind::Dir);
+            if is_dir {
+                let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
+                salvaged.extend(clear(workspace, history, &area, &Clearing::default())?);
+            }
+        }
+    }
+    remove_empty_project_dir(workspace);
+    Ok(salvaged)
+}
+
+/// Removes `.iterion` if nothing is in it: then it was made for a staging area, and no store is there.
+fn remove_empty_project_dir(workspace: &Workspace) {
+    // It stays, without a word, if somebody has put something in it, or if it is no directory.
+    let _ = fsio::remove_dir(workspace.fd(), layout::PROJECT_DIR.as_bytes());
+}
+
+/// Clears one area and removes it.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`]; what could not be cleared is still there.
+pub(super) fn clear(
+    workspace: &Workspace,
+    history: &History,
+    area: &RelPath,
+    known: &Clearing,
+) -> Result<Vec<Salvaged>> {
+    let full = workspace.path().join(area.as_path());
+    let dir = beneath::open_dir(workspace.fd(), Some(area)).on("cannot open", &full)?;
+    let journal = read_journal(&dir);
+    put_modes_back(workspace, &journal);
+    let mut clearer = Clearer { workspace, history, known, journal: &journal, witness: None, salvaged: Vec::new() };
+    let mut is_clear = true;
+    for name in names_in(&dir).on("cannot list", &full)? {
+        if name != JOURNAL.as_bytes() {
+            is_clear &= clearer.item(&dir, area, &name)?;
+        }
+    }
+    for path in &journal.beside {
+        let Ok(parent) = beneath::open_dir(workspace.fd(), path.parent()) else { continue };
+        is_clear &= clearer.remove(&parent, path, path.file_name(), None, path.file_name())?;
+    }
+    let salvaged = clearer.salvaged;
+    if !is_clear {
+        return Ok(salvaged);
+    }
+    let gone = |done: io::Result<()>| match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    gone(fsio::unlink(dir.as_fd(), JOURNAL.as_bytes())).on("cannot clear", &full)?;
+    let parent = beneath::open_dir(workspace.fd(), area.parent()).on("cannot open the parent of", &full)?;
+    gone(fsio::remove_dir(parent.as_fd(), area.file_name())).on("cannot remove", &full)?;
+    remove_empty_project_dir(workspace);
+    Ok(salvaged)
+}
+
+fn read_journal(dir: &OwnedFd) -> Journal {
+    let mut journal = Journal::default();
+    let Ok(fd) = fsio::open_read(dir.as_fd(), JOURNAL.as_bytes()) else { return journal };
+    let mut text = Vec::new();
+    if io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text).is_err() {
+        // Nothing is known then, so nothing counts as a mere copy.
+        journal.has_swapped = true;
+        return journal;
+    }
+    let unquote = |quoted: &[u8]| {
+        let name = quote::c_unquote(quoted)?;
+        RelPath::new(&name).ok().map(RelPath::to_owned)
+    };
+    for line in text.split(|byte| *byte == b'\n') {
+        let mut words = line.splitn(2, |byte| *byte == b' ');
+        let (verb, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        match verb {
+            b"swap" => journal.has_swapped = true,
+            b"beside" => journal.beside.extend(unquote(rest)),
+            b"item" | b"lift" => {
+                let mut words = rest.splitn(2, |byte| *byte == b' ');
+                let (first, quoted) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                let path = unquote(quoted);
+                if verb == b"item" {
+                    journal.paths.extend(path.map(|path| (first.to_vec(), path)));
+                } else if let Some(mode) =
+                    std::str::from_utf8(first).ok().and_then(|text| u32::from_str_radix(text, 8).ok())
+                {
+                    journal.lifted.push((path, mode));
+                }
+            }
+            _ => {}
+        }
+    }
+    journal
+}
+
+/// A killed restore may have left directories writable that were not.
+fn put_modes_back(workspace: &Workspace, journal: &Journal) {
+    for (path, mode) in &journal.lifted {
+        let Ok(dir) = beneath::open_dir(workspace.fd(), path.as_deref()) else { continue };
+        let is_lifted = rustix::fs::fstat(&dir).is_ok_and(|stat| stat.st_mode & 0o777 == mode | 0o700);
+        if is_lifted {
+            let name = path.as_deref().map_or(&b"."[..], RelPath::as_bytes);
+            let _ = fsio::set_mode(dir.as_fd(), *mode, name);
+        }
+    }
+}
+
+struct Clearer<'a> {
+    workspace: &'a Workspace,
+    history: &'a History,
+    known: &'a Clearing,
+    journal: &'a Journal,
+    witness: Option<Witness<'a>>,
+    salvaged: Vec<Salvaged>,
+}
+
+impl Clearer<'_> {
+    /// Clears one item of the area; `false` when something of it has to stay.
+    fn item(&mut self, dir: &OwnedFd, area: &RelPath, name: &[u8]) -> Result<bool> {
+        let path = RelPathBuf::join(Some(area), name);
+        let origin = self.journal.paths.get(name).cloned();
+        self.remove(dir, &path, name, origin.as_ref(), name)
+    }
+
+    /// Removes something and all that is in it, as far as every byte of it has its copy.
+    fn remove(
+        &mut self,
+        dir: &OwnedFd,
+        path: &RelPath,
+        name: &[u8],
+        origin: Option<&RelPathBuf>,
+        item: &[u8],
+    ) -> Result<bool> {
+        let full = self.workspace.path().join(path.as_path());
+        let Some(stat) = examine(dir.as_fd(), name).on("cannot examine", &full)? else { return Ok(true) };
+        if stat.kind == EntryKind::Dir {
+            return self.remove_dir(dir, path, name, origin, item, stat.mode);
+        }
+        if !self.is_known(&stat, name, item) && !self.save(path, origin)? {
+            return Ok(false);
+        }
+        fsio::unlink(dir.as_fd(), name).on("cannot clear", &full)?;
+        Ok(true)
+    }
+
+    fn remove_dir(
+        &mut self,
+        dir: &OwnedFd,
+        path: &RelPath,
+        name: &[u8],
+        origin: Option<&RelPathBuf>,
+        item: &[u8],
+        mode: u32,
+    ) -> Result<bool> {
+        let full = self.workspace.path().join(path.as_path());
+        if mode & 0o700 != 0o700 {
+            // It is on its way out; it only has to let us in.
+            fsio::set_dir_mode(dir.as_fd(), name, mode | 0o700).on("cannot clear", &full)?;
+        }
+        let inside = fsio::open_dir(dir.as_fd(), name).on("cannot open", &full)?;
+        let mut is_clear = true;
+        for child in names_in(&inside).on("cannot list", &full)? {
+            let child_path = RelPathBuf::join(Some(path), &child);
+            let child_origin = origin.map(|origin| RelPathBuf::join(Some(origin), &child));
+            is_clear &= self.remove(&inside, &child_path, &child, child_origin.as_ref(), item)?;
+        }
+        if is_clear {
+            fsio::remove_dir(dir.as_fd(), name).on("cannot clear", &full)?;
+        }
+        Ok(is_clear)
+    }
+
+    /// Whether the bytes are known to have a copy, without looking at them.
+    fn is_known(&self, stat: &FileStat, name: &[u8], item: &[u8]) -> bool {
+        if !self.journal.has_swapped {
+            return true;
+        }
+        let Ok(item) = std::str::from_utf8(item) else { return false };
+        if self.known.copies.contains(item) {
+            return true;
+        }
+        let is_displaced_item = name == item.as_bytes()
+            && self.known.displaced.get(item).is_some_and(|seen| seen.is_same_but_moved(stat));
+        is_displaced_item
+            || self.known.displaced_inodes.get(&stat.inode).is_some_and(|record| is_planned(stat, record))
+    }
+
+    /// Makes sure that the store has the bytes; `false` when they cannot be read and stay.
+    fn save(&mut self, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
+        let pool = Pool::create(self.history.store())?;
+        let writer = PoolWriter::new(&pool);
+        let taken = Intake::new(self.workspace, Sink::Store(&writer), u64::MAX).take(path)?;
+        let Some(record) = taken else { return Ok(true) };
+        let Content::Object(id) = record.content else {
+            self.salvaged.push(Salvaged {
+                path: origin.cloned(),
+                object: None,
+                left_at: Some(self.workspace.path().join(path.as_path())),
+            });
+            return Ok(false);
+        };
+        if self.is_named(id)? && pool.size_of(id)? == record.size {
+            return Ok(true);
+        }
+        writer.commit()?;
+        witness::pin(self.history, &[(id, record.size.unwrap_or(0))])?;
+        self.salvaged.push(Salvaged { path: origin.cloned(), object: Some(id), left_at: None });
+        Ok(true)
+    }
+
+    fn is_named(&mut self, id: ObjectId) -> Result<bool> {
+        if self.witness.is_none() {
+            self.witness = Some(Witness::of_history(self.history)?);
+        }
+        match &mut self.witness {
+            Some(witness) => witness.is_named(id),
+            None => Err(Error::new(crate::error::Kind::Io, "there is no witness")),
+        }
+    }
+}
+
+/// The names in a directory, without the dots.
+pub(super) fn names_in(dir: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
+    // A handle of its own, so that each listing begins at the beginning.
+    let own = beneath::open_dir(dir.as_fd(), None)?;
+    let mut buffer = vec![std::mem::MaybeUninit::uninit(); 16 * 1024];
+    let mut dirents = RawDir::new(own, &mut buffer);
+    let mut names = Vec::new();
+    while let Some(dirent) = dirents.next() {
+        let name = dirent?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,307 @@
+//! The swap of one path: create, exchange, chmod, remove; each is one step that leaves old or new, whole.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use super::compare::{examine, holds_only, is_planned, is_untouched};
+use super::plan::Reason;
+use super::stage::Item;
+use super::swap::{Outcome, Swapper};
+use super::undo::Undo;
+use crate::store::fsio::{self, Exchanged};
+use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::store::seam;
+use crate::stream::record::{EntryKind, Record};
+use crate::tree::stat::FileStat;
+
+/// Whether what came out of an exchange is what the plan saw.
+type IsRight<'a> = &'a dyn Fn(BorrowedFd<'_>, &[u8], &FileStat) -> bool;
+
+impl Swapper<'_> {
+    pub(super) fn create(&mut self, path: &RelPathBuf, entry: usize, staged: Option<&Item>) -> io::Result<Outcome> {
+        for made in self.dirs.make_parents(path)? {
+            self.undo.push(Undo::RemoveDir(made));
+        }
+        let name = path.file_name();
+        let done = if let Some(item) = staged {
+            self.move_in(item, path)
+        } else {
+            let mode = self.target.entries.get(entry).map_or(0o755, |entry| entry.mode);
+            let created = self.dirs.with_parent(path, |dir| fsio::make_dir(dir, name, mode));
+            if created.is_ok() {
+                self.undo.push(Undo::RemoveDir(path.clone()));
+            }
+            created
+        };
+        match done {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let stat = self.dirs.with_parent(path, |dir| examine(dir, name))?;
+                let ours = stat.is_some_and(|stat| self.placed.contains(&stat.inode));
+                return Ok(Outcome::Left(if ours { Reason::Collision } else { Reason::Changed }));
+            }
+            Err(error) => return Err(error),
+        }
+        self.note_placed(path)?;
+        Ok(Outcome::Done)
+    }
+
+    /// Gives a staged item its place where nothing is.
+    fn move_in(&mut self, item: &Item, path: &RelPathBuf) -> io::Result<()> {
+        let name = path.file_name();
+        let (area, target_dirs) = (&self.area, &mut self.dirs);
+        let from = match &item.beside {
+            None => area.dir.as_fd().try_clone_to_owned()?,
+            Some(parent) => target_dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned())?,
+        };
+        target_dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))?;
+        self.clearing.copies.remove(&item.name);
+        self.undo.push(Undo::TakeOut(item.clone(), path.clone()));
+        Ok(())
+    }
+
+    fn note_placed(&mut self, path: &RelPath) -> io::Result<()> {
+        if let Some(stat) = self.dirs.with_parent(path, |dir| examine(dir, path.file_name()))? {
+            self.placed.insert(stat.inode);
+        }
+        Ok(())
+    }
+
+    /// Exchanges a staged item with what is at `path`, if that is what the plan saw, before and after.
+    pub(super) fn exchange(
+        &mut self,
+        item: &Item,
+        path: &RelPathBuf,
+        is_right: IsRight<'_>,
+        old: &Record,
+    ) -> io::Result<Outcome> {
+        let name = path.file_name();
+        let before = self.dirs.with_parent(path, |dir| examine(dir, name))?;
+        if !before.is_some_and(|stat| self.is_untouched(&stat, old)) {
+            return Ok(Outcome::Left(Reason::Changed));
+        }
+        seam::hook("before-exchange");
+        self.exchange_now(item, path, is_right)
+    }
+
+    fn exchange_now(&mut self, item: &Item, path: &RelPathBuf, is_right: IsRight<'_>) -> io::Result<Outcome> {
+        let name = path.file_name();
+        let from = self.item_dir(item)?;
+        let ours = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| stat.inode);
+        let swapped =
+            self.dirs.with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name));
+        match swapped {
+            Ok(Exchanged::Yes) => {}
+            Ok(Exchanged::Unsupported) => return self.replace_without_exchange(item, path, is_right),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Left(Reason::Changed)),
+            Err(error) => return Err(error),
+        }
+        self.clearing.copies.remove(&item.name);
+        let displaced = examine(from.as_fd(), item.name.as_bytes())?;
+        if let Some(stat) = displaced
+            && is_right(from.as_fd(), item.name.as_bytes(), &stat)
+        {
+            self.note_displaced(&item.name, stat);
+            self.undo.push(Undo::Exchange(item.clone(), path.clone()));
+            self.dirs.forget(path);
+            self.placed.extend(ours);
+            return Ok(Outcome::Done);
+        }
+        // Somebody saved in between. Both go back; if what comes out then is not ours, somebody saved again: theirs
+        // goes back in, and what is left here is kept by the clearing, which stores what has no copy.
+        seam::hook("before-exchange-back");
+        for _ in 0..2 {
+            self.dirs.with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name))?;
+            let out = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| stat.inode);
+            if out == ours {
+                self.clearing.copies.insert(item.name.clone());
+                break;
+            }
+        }
+        Ok(Outcome::Left(Reason::Changed))
+    }
+
+    /// Without an exchange a directory goes out before the new file comes in, and a file is replaced by the rename.
+    fn replace_without_exchange(
+        &mut self,
+        item: &Item,
+        path: &RelPathBuf,
+        is_right: IsRight<'_>,
+    ) -> io::Result<Outcome> {
+        let name = path.file_name();
+        let from = self.item_dir(item)?;
+        let out = self.new_item('d', path, item)?;
+        let out_dir = self.item_dir(&out)?;
+        self.dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()))?;
+        let displaced = examine(out_dir.as_fd(), out.name.as_bytes())?;
+        let is_planned =
+            displaced.as_ref().is_some_and(|stat| is_right(out_dir.as_fd(), out.name.as_bytes(), stat));
+        if is_planned {
+            let moved =
+                self.dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name));
+            if moved.is_ok() {
+                if let Some(stat) = displaced {
+                    self.note_displaced(&out.name, stat);
+                }
+                self.clearing.copies.remove(&item.name);
+                self.dirs.forget(path);
+                self.undo.push(Undo::PutBack(out, path.clone()));
+                self.undo.push(Undo::TakeOut(item.clone(), path.clone()));
+                return Ok(Outcome::Done);
+            }
+        }
+        self.dirs.with_parent(path, |dir| fsio::rename_new(out_dir.as_fd(), out.name.as_bytes(), dir, name))?;
+        Ok(Outcome::Left(Reason::Changed))
+    }
+
+    pub(super) fn exchange_tree(
+        &mut self,
+        item: &Item,
+        path: &RelPathBuf,
+        removed: &[(Record, usize)],
+    ) -> io::Result<Outcome> {
+        let expected: HashMap<&RelPath, &Record> =
+            removed.iter().map(|(record, _)| (&*record.path, record)).collect();
+        let is_right = |dir: BorrowedFd<'_>, name: &[u8], stat: &FileStat| {
+            stat.kind == EntryKind::Dir
+                && fsio::open_dir(dir, name).is_ok_and(|tree| holds_only(&tree, path, &expected).unwrap_or(false))
+        };
+        let at = self.dirs.with_parent(path, |dir| fsio::open_dir(dir, path.file_name()));
+        match at {
+            Ok(tree) if holds_only(&tree, path, &expected).unwrap_or(false) => {}
+            _ => return Ok(Outcome::Left(Reason::Changed)),
+        }
+        seam::hook("before-exchange");
+        let outcome = self.exchange_now(item, path, &is_right)?;
+        if matches!(outcome, Outcome::Done) {
+            for (record, _) in removed {
+                if let Some(id) = record.inode {
+                    self.clearing.displaced_inodes.insert(id, record.clone());
+                }
+            }
+        }
+        Ok(outcome)
+    }
+
+    pub(super) fn chmod(&mut self, path: &RelPathBuf, entry: usize, old: &Record) -> io::Result<Outcome> {
+        let mode = self.target.entries.get(entry).map_or(old.mode, |entry| entry.mode);
+        let name = path.file_name();
+        let is_dir = old.kind == EntryKind::Dir;
+        let opened = self
+            .dirs
+            .with_parent(path, |dir| if is_dir { fsio::open_dir(dir, name) } else { fsio::open_read(dir, name) });
+        let fd = match opened {
+            Ok(fd) => fd,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Left(Reason::Changed)),
+            Err(error) => return Err(error),
+        };
+        let stat = FileStat::from(rustix::fs::fstat(&fd)?);
+        let same = if is_dir { Some(stat.inode) == old.inode } else { self.is_untouched(&stat, old) };
+        if !same {
+            return Ok(Outcome::Left(Reason::Changed));
+        }
+        fsio::set_mode(fd.as_fd(), mode, name)?;
+        self.dirs.note_mode(path, mode);
+        self.undo.push(Undo::Mode(path.clone(), old.mode));
+        Ok(Outcome::Done)
+    }
+
+    pub(super) fn remove(&mut self, path: &RelPathBuf, old: &Record) -> io::Result<Outcome> {
+        let name = path.file_name();
+        let before = self.dirs.with_parent(path, |dir| examine(dir, name));
+        match before {
+            // It is gone already, which is all that was wanted.
+            Ok(None) => return Ok(Outcome::Done),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
+            Ok(Some(stat)) if self.placed.contains(&stat.inode) => return Ok(Outcome::Done),
+            Ok(Some(stat)) if self.is_untouched(&stat, old) => {}
+            Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
+            Err(error) => return Err(error),
+        }
+        seam::hook("before-remove");
+        let out = self.area.item('d', path, &mut self.dirs)?;
+        let out_dir = self.item_dir(&out)?;
+        let moved =
+            self.dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()));
+        match moved {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
+            Err(error) => return Err(error),
+        }
+        let displaced = examine(out_dir.as_fd(), out.name.as_bytes())?;
+        match displaced {
+            Some(stat) if is_planned(&stat, old) => {
+                self.note_displaced(&out.name, stat);
+                self.undo.push(Undo::PutBack(out, path.clone()));
+                Ok(Outcome::Done)
+            }
+            _ => {
+                // If the name is taken again, what came out is kept by the clearing.
+                let back = self
+                    .dirs
+                    .with_parent(path, |dir| fsio::rename_new(out_dir.as_fd(), out.name.as_bytes(), dir, name));
+                match back {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                    _ => Ok(Outcome::Left(Reason::Changed)),
+                }
+            }
+        }
+    }
+
+    fn note_displaced(&mut self, item: &str, stat: FileStat) {
+        if stat.links > 1 {
+            self.moved.insert(stat.inode, stat.ctime_ns);
+        }
+        self.clearing.displaced.insert(item.to_owned(), stat);
+    }
+
+    /// Whether a path is exactly as the plan saw it, but for what we ourselves did to another name of its inode.
+    fn is_untouched(&self, stat: &FileStat, planned: &Record) -> bool {
+        is_untouched(stat, planned)
+            || (is_planned(stat, planned)
+                && self.moved.get(&stat.inode).is_some_and(|ctime| *ctime == stat.ctime_ns))
+    }
+
+    pub(super) fn remove_dir(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {
+        let name = path.file_name();
+        self.dirs.forget(path);
+        let mode = match self.dirs.with_parent(path, |dir| examine(dir, name)) {
+            Ok(Some(stat)) if stat.kind == EntryKind::Dir => stat.mode,
+            Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
+            Ok(None) => return Ok(Outcome::Done),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
+            Err(error) => return Err(error),
+        };
+        match self.dirs.with_parent(path, |dir| fsio::remove_dir(dir, name)) {
+            Ok(()) => {
+                self.undo.push(Undo::MakeDir(path.clone(), mode));
+                Ok(Outcome::Done)
+            }
+            Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::NOENT) => Ok(Outcome::Done),
+                // Something came into it, or stays in it because it changed.
+                Some(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY | Errno::NOTDIR) => {
+                    Ok(Outcome::Left(Reason::Changed))
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    fn new_item(&mut self, kind: char, path: &RelPathBuf, like: &Item) -> io::Result<Item> {
+        match like.beside {
+            None => self.area.item(kind, path, &mut self.dirs),
+            Some(_) => self.area.item_beside(kind, path),
+        }
+    }
+
+    pub(super) fn item_dir(&mut self, item: &Item) -> io::Result<OwnedFd> {
+        match &item.beside {
+            None => self.area.dir.try_clone(),
+            Some(parent) => self.dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned()),
+        }
+    }
+}

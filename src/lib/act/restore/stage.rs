@@ -1,0 +1,251 @@
+//! The staging area: where new content waits complete before anything is swapped, and where displaced content waits
+//! until it is certain that the store has it.
+//!
+//! ```text
+//! <workspace>/.iterion/restore-<id>/     or <workspace>/.iterion-tmp-restore-<id>/ where that cannot be made
+//! ├── journal                            what the items belong to; see below
+//! ├── n<k>                               new content; after the swap, what was displaced by it
+//! └── d<k>                               what was removed
+//! <dir>/.iterion-tmp-restore-<id>-n<k>   the same for a directory on another mount
+//! ```
+//!
+//! Both names are left out of every capture, by us and by the original. The journal has one item a line, the path
+//! C-quoted, and is what lets the next restore clear the area of one that was killed:
+//!
+//! ```text
+//! beside PATH          an item that lies beside its destination; written before the item is made
+//! lift MODE PATH       a directory that was made writable; `.` is the root
+//! item NAME PATH       where the item belongs
+//! swap                 from here on items may hold displaced content; without this line all are mere copies
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::dirs::Dirs;
+use crate::clock;
+use crate::error::{Error, IoContext, Result};
+use crate::history::manifest::{Entry, Node};
+use crate::store::fsio::{self, Durability};
+use crate::store::pool::Pool;
+use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::store::{layout, seam};
+use crate::stream::quote;
+use crate::tree::root::Workspace;
+use crate::tree::stat::FileStat;
+
+/// Name of the journal.
+pub(super) const JOURNAL: &str = "journal";
+/// Prefix of the area's name.
+pub(super) const AREA_PREFIX: &str = "restore-";
+
+/// Something in the staging area, or beside its destination.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    /// Its name.
+    pub(super) name: String,
+    /// The directory it lies in, where that is not the area; `Some(None)` is the workspace's root.
+    pub(super) beside: Option<Beside>,
+}
+
+/// A directory on another mount: its path, or `None` for the workspace's root.
+pub(super) type Beside = Option<RelPathBuf>;
+
+/// The staging area of one restore.
+pub(super) struct Area {
+    /// The directory.
+    pub(super) dir: OwnedFd,
+    /// Its path below the workspace.
+    pub(super) path: RelPathBuf,
+    device: u64,
+    id: String,
+    journal: File,
+    next: u64,
+}
+
+impl Area {
+    /// Makes the area.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the workspace cannot be written.
+    pub(super) fn make(workspace: &Workspace, dirs: &mut Dirs<'_>) -> Result<Self> {
+        let id = format!("{}-{}", clock::now_ns(), rustix::process::getpid().as_raw_nonzero());
+        let made = (|| {
+            let project = layout::PROJECT_DIR.as_bytes();
+            match dirs.with(None, |root| fsio::make_dir(root, project, fsio::DIR_MODE)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            let name = format!("{AREA_PREFIX}{id}");
+            let inside = RelPathBuf::join(None, project);
+            let inside = RelPathBuf::join(Some(&inside), name.as_bytes());
+            if dirs.with_parent(&inside, |dir| fsio::make_dir(dir, name.as_bytes(), fsio::DIR_MODE)).is_ok() {
+                return Ok(inside);
+            }
+            // Somebody has a file or a link of that name, or a directory that is not ours.
+            let name = format!("{}{AREA_PREFIX}{id}", layout::TEMP_PREFIX);
+            dirs.with(None, |root| fsio::make_dir(root, name.as_bytes(), fsio::DIR_MODE))?;
+            Ok(RelPathBuf::join(None, name.as_bytes()))
+        })();
+        let path = made.on("cannot make a staging area in", workspace.path())?;
+        let full = workspace.path().join(path.as_path());
+        let dir = crate::tree::beneath::open_dir(workspace.fd(), Some(&path)).on("cannot open", &full)?;
+        let device = rustix::fs::fstat(&dir).on("cannot examine", &full)?.st_dev;
+        let journal =
+            fsio::create_new(dir.as_fd(), JOURNAL.as_bytes(), fsio::FILE_MODE).on("cannot make", &full)?;
+        Ok(Self { dir, path, device, id, journal, next: 0 })
+    }
+
+    /// A second handle of the journal, for those who write to it on their own.
+    pub(super) fn journal(&self) -> io::Result<File> {
+        self.journal.try_clone()
+    }
+
+    /// Appends lines to the journal.
+    pub(super) fn note(&mut self, lines: &[u8]) -> io::Result<()> {
+        fsio::write_all(&mut self.journal, lines, JOURNAL.as_bytes())
+    }
+
+    /// A new name for something that belongs to `path`: in the area, or beside its destination on another mount.
+    pub(super) fn item(&mut self, kind: char, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Item> {
+        let device = nearest_device(path, dirs)?;
+        if device == self.device {
+            self.next += 1;
+            return Ok(Item { name: format!("{kind}{}", self.next), beside: None });
+        }
+        self.item_beside(kind, path)
+    }
+
+    /// A new name beside the destination, noted before it is used.
+    pub(super) fn item_beside(&mut self, kind: char, path: &RelPath) -> io::Result<Item> {
+        self.next += 1;
+        let name = format!("{}{AREA_PREFIX}{}-{kind}{}", layout::TEMP_PREFIX, self.id, self.next);
+        let parent = path.parent().map(RelPath::to_owned);
+        let here = RelPathBuf::join(parent.as_deref(), name.as_bytes());
+        self.note(&[b"beside ", &*quote::c_quote(here.as_bytes()), b"\n"].concat())?;
+        Ok(Item { name, beside: Some(parent) })
+    }
+
+    /// Does `work` with the directory that an item lies in.
+    pub(super) fn with_item<T>(
+        &self,
+        item: &Item,
+        dirs: &mut Dirs<'_>,
+        mut work: impl FnMut(BorrowedFd<'_>, &[u8]) -> io::Result<T>,
+    ) -> io::Result<T> {
+        match &item.beside {
+            None => work(self.dir.as_fd(), item.name.as_bytes()),
+            Some(parent) => dirs.with(parent.as_deref(), |dir| work(dir, item.name.as_bytes())),
+        }
+    }
+}
+
+/// The device of the nearest directory above a path that exists: the one it will lie on.
+fn nearest_device(path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<u64> {
+    for dir in path.ancestors() {
+        match dirs.with(Some(dir), |fd| Ok(rustix::fs::fstat(fd)?.st_dev)) {
+            Ok(device) => return Ok(device),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            // A link in the way of a directory that is staged whole.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    dirs.with(None, |fd| Ok(rustix::fs::fstat(fd)?.st_dev))
+}
+
+/// Writes one entry of the target under a temporary name, complete, with its mode. `like` is the file it will replace.
+///
+/// # Errors
+/// [`crate::error::Kind::Damaged`] when the object is not what its name says, [`crate::error::Kind::Io`].
+pub(super) fn write_entry(
+    pool: &Pool,
+    entry: &Entry,
+    dir: BorrowedFd<'_>,
+    name: &[u8],
+    like: Option<&File>,
+    durability: Durability,
+) -> Result<()> {
+    let at = entry.path.as_path();
+    match &entry.node {
+        Node::Dir => fsio::make_dir(dir, name, entry.mode).on("cannot stage", at),
+        Node::Link { target } => fsio::symlink(target, dir, name).on("cannot stage", at),
+        Node::File { hash, .. } => {
+            let file = fsio::create_new(dir, name, fsio::FILE_MODE).on("cannot stage", at)?;
+            let mut writer = StagedFile { file, name };
+            pool.copy(*hash, &mut writer, at)?;
+            if let Some(like) = like {
+                copy_ownership(like, &writer.file);
+            }
+            fsio::set_mode(writer.file.as_fd(), entry.mode, name).on("cannot stage", at)?;
+            if durability == Durability::Flushed {
+                fsio::flush_data(writer.file.as_fd(), name).on("cannot flush", at)?;
+            }
+            seam::hook("staged");
+            Ok(())
+        }
+    }
+}
+
+struct StagedFile<'a> {
+    file: File,
+    name: &'a [u8],
+}
+
+impl io::Write for StagedFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        fsio::write_all(&mut self.file, bytes, self.name)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Gives a staged file owner, group and extended attributes (access control lists among them) of the one it replaces,
+/// as far as we are permitted to.
+fn copy_ownership(like: &File, staged: &File) {
+    let (Ok(like_stat), Ok(own)) = (rustix::fs::fstat(like), rustix::fs::fstat(staged)) else { return };
+    if (like_stat.st_uid, like_stat.st_gid) != (own.st_uid, own.st_gid) {
+        let (uid, gid) = (rustix::fs::Uid::from_raw(like_stat.st_uid), rustix::fs::Gid::from_raw(like_stat.st_gid));
+        if fsio::set_owner(staged, Some(uid), Some(gid)).is_err() {
+            // Only root gives files away; the group may be one of ours.
+            let _ = fsio::set_owner(staged, None, Some(gid));
+        }
+    }
+    fsio::copy_attributes(like, staged);
+}
+
+/// How much the staged content will need, against what is free.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it does not fit; nothing was staged.
+pub(super) fn check_space(workspace: &Workspace, entries: &[&Entry]) -> Result<()> {
+    let needed: u64 = entries
+        .iter()
+        .map(|entry| match entry.node {
+            Node::File { size, .. } => size,
+            Node::Link { .. } | Node::Dir => 0,
+        })
+        .fold(0, u64::saturating_add);
+    let Ok(stat) = rustix::fs::fstatvfs(workspace.fd()) else { return Ok(()) };
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    if needed > free {
+        return Err(Error::new(
+            crate::error::Kind::Io,
+            format!("the restore needs {needed} bytes in {}, and {free} are free", quote::path(workspace.path())),
+        )
+        .at(workspace.path())
+        .hint("nothing was changed; free some space and restore again"));
+    }
+    Ok(())
+}
+
+/// The file that a staged one will replace, opened to take its owner and attributes from; `None` where it cannot be.
+pub(super) fn open_like(path: &RelPath, dirs: &mut Dirs<'_>) -> Option<File> {
+    let fd = dirs.with_parent(path, |dir| fsio::open_read(dir, path.file_name())).ok()?;
+    let stat = FileStat::from(rustix::fs::fstat(&fd).ok()?);
+    (stat.kind == crate::stream::record::EntryKind::File).then(|| fd.into())
+}

@@ -1,0 +1,82 @@
+//! Taking swaps back: `--all-or-nothing` leaves everything as it was.
+
+use std::os::fd::AsFd;
+
+use super::stage::Item;
+use super::swap::Swapper;
+use crate::error::{IoContext, Result};
+use crate::store::fsio;
+use crate::store::relpath::RelPathBuf;
+
+/// How to take a swap back.
+pub(super) enum Undo {
+    /// Exchanges the item with what is at the path.
+    Exchange(Item, RelPathBuf),
+    /// Takes what is at the path out, under the item's name.
+    TakeOut(Item, RelPathBuf),
+    /// Puts the item where nothing is.
+    PutBack(Item, RelPathBuf),
+    /// Sets the mode.
+    Mode(RelPathBuf, u32),
+    /// Removes a directory that was made.
+    RemoveDir(RelPathBuf),
+    /// Makes a directory that was removed.
+    MakeDir(RelPathBuf, u32),
+}
+
+impl Undo {
+    fn path(&self) -> &RelPathBuf {
+        match self {
+            Self::Exchange(_, path)
+            | Self::TakeOut(_, path)
+            | Self::PutBack(_, path)
+            | Self::Mode(path, _)
+            | Self::RemoveDir(path)
+            | Self::MakeDir(path, _) => path,
+        }
+    }
+}
+
+impl Swapper<'_> {
+    /// Takes back everything that was swapped, the last first (`--all-or-nothing`).
+    pub(super) fn take_back(&mut self) -> Result<()> {
+        while let Some(undo) = self.undo.pop() {
+            let done = match &undo {
+                Undo::Exchange(item, path) => self.item_dir(item).and_then(|from| {
+                    self.dirs.forget(path);
+                    self.clearing.displaced.remove(&item.name);
+                    self.clearing.copies.insert(item.name.clone());
+                    let name = path.file_name();
+                    self.dirs
+                        .with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name))
+                        .map(drop)
+                }),
+                Undo::TakeOut(item, path) => self.item_dir(item).and_then(|from| {
+                    self.clearing.copies.insert(item.name.clone());
+                    let name = path.file_name();
+                    self.dirs
+                        .with_parent(path, |dir| fsio::rename_new(dir, name, from.as_fd(), item.name.as_bytes()))
+                }),
+                Undo::PutBack(item, path) => self.item_dir(item).and_then(|from| {
+                    self.clearing.displaced.remove(&item.name);
+                    let name = path.file_name();
+                    self.dirs
+                        .with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))
+                }),
+                Undo::Mode(path, mode) => self.dirs.with_parent(path, |dir| {
+                    let fd = fsio::open_read(dir, path.file_name())?;
+                    fsio::set_mode(fd.as_fd(), *mode, path.file_name())
+                }),
+                Undo::RemoveDir(path) => {
+                    self.dirs.forget(path);
+                    self.dirs.with_parent(path, |dir| fsio::remove_dir(dir, path.file_name()))
+                }
+                Undo::MakeDir(path, mode) => {
+                    self.dirs.with_parent(path, |dir| fsio::make_dir(dir, path.file_name(), *mode))
+                }
+            };
+            done.on("cannot take back", undo.path().as_path())?;
+        }
+        Ok(())
+    }
+}

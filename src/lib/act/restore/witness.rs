@@ -1,0 +1,159 @@
+//! [`Witness`]: does the store hold a copy of these bytes, under a name that a person can find again?
+//!
+//! A copy counts only if the object is in the pool and a manifest or a pin of this run names it: an object that nothing
+//! names is swept some day. Head and target are asked first, then every other manifest, newest first.
+
+use std::collections::HashSet;
+
+use super::plan::{Plan, Reason};
+use super::report::Forced;
+use crate::act::intake::{Intake, Sink};
+use crate::clock;
+use crate::error::{Error, Kind, Result};
+use crate::history::History;
+use crate::history::index::Index;
+use crate::history::manifest::{Manifest, Node};
+use crate::store::fsio::document::Published;
+use crate::store::hash;
+use crate::store::id::{ObjectId, SnapshotId};
+use crate::store::pool::{Pool, PoolWriter};
+use crate::stream::quote;
+use crate::stream::record::{Content, EntryKind, GapReason, Record};
+use crate::tree::root::Workspace;
+
+/// What the store has copies of.
+pub(super) struct Witness<'a> {
+    history: &'a History,
+    pool: Option<&'a Pool>,
+    named: HashSet<ObjectId>,
+    /// Manifests not read yet, the newest last.
+    unread: Vec<SnapshotId>,
+    pins_unread: bool,
+}
+
+impl<'a> Witness<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        pool: Option<&'a Pool>,
+        index: &Index,
+        target: &Manifest,
+    ) -> Result<Self> {
+        let mut unread = history.snapshot_ids()?;
+        if let Some(head) = &index.head
+            && let Some(place) = unread.iter().position(|id| id == head)
+        {
+            // Head is asked first: it is the bank of whoever banked before restoring.
+            let head = unread.remove(place);
+            unread.push(head);
+        }
+        let mut witness = Self { history, pool, named: HashSet::new(), unread, pins_unread: true };
+        witness.learn(target);
+        Ok(witness)
+    }
+
+    /// Asks every manifest of the run, with no target to begin with.
+    pub(super) fn of_history(history: &'a History) -> Result<Self> {
+        let unread = history.snapshot_ids()?;
+        Ok(Self { history, pool: None, named: HashSet::new(), unread, pins_unread: true })
+    }
+
+    fn learn(&mut self, manifest: &Manifest) {
+        self.named.extend(manifest.entries.iter().filter_map(|entry| match &entry.node {
+            Node::File { hash, .. } => Some(*hash),
+            Node::Link { target } => Some(hash::of_bytes(target)),
+            Node::Dir => None,
+        }));
+    }
+
+    /// Whether a manifest or a pin of the run names the object.
+    pub(super) fn is_named(&mut self, id: ObjectId) -> Result<bool> {
+        loop {
+            if self.named.contains(&id) {
+                return Ok(true);
+            }
+            if let Some(next) = self.unread.pop() {
+                // A manifest that cannot be read is no witness; it must not stop a restore of another one.
+                if let Ok(manifest) = self.history.manifest(&next) {
+                    self.learn(&manifest);
+                }
+            } else if std::mem::take(&mut self.pins_unread) {
+                self.named.extend(self.history.pinned()?);
+            } else {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Why what is at a path must not be replaced or removed; `None` when the store has it.
+    pub(super) fn objection(&mut self, now: &Record) -> Result<Option<Reason>> {
+        let id = match &now.content {
+            Content::Gap(GapReason::Oversized) => return Ok(Some(Reason::Oversized)),
+            Content::Gap(GapReason::Special) => return Ok(Some(Reason::Special)),
+            Content::Gap(GapReason::Unstable) => return Ok(Some(Reason::Changed)),
+            Content::Gap(_) => return Ok(Some(Reason::Unreadable)),
+            Content::Unknown if now.kind == EntryKind::Dir => return Ok(None),
+            Content::Unknown => return Ok(Some(Reason::Unbanked)),
+            Content::Object(id) => *id,
+        };
+        if !self.is_named(id)? {
+            return Ok(Some(Reason::Unbanked));
+        }
+        // A link's target stands in the manifest itself.
+        if now.kind == EntryKind::Link {
+            return Ok(None);
+        }
+        let found = match self.pool {
+            Some(pool) => pool.size_of(id)?,
+            None => None,
+        };
+        Ok(if found == now.size { None } else { Some(Reason::Unbanked) })
+    }
+}
+
+/// Stores bytes that have no copy under a new pin, whatever the cap and the rules (`--force`).
+pub(super) fn store_doomed(
+    plan: &Plan,
+    workspace: &Workspace,
+    history: &History,
+    pool: &Pool,
+) -> Result<Option<Forced>> {
+    if plan.doomed.is_empty() {
+        return Ok(None);
+    }
+    let writer = PoolWriter::new(pool);
+    let mut intake = Intake::new(workspace, Sink::Store(&writer), u64::MAX);
+    let mut stored = Vec::new();
+    for path in &plan.doomed {
+        match intake.take(path)? {
+            None => {}
+            Some(Record { content: Content::Object(id), size, .. }) => {
+                stored.push((path.clone(), id, size.unwrap_or(0)));
+            }
+            Some(_) => {
+                return Err(Error::refused(format!(
+                    "the bytes of {} cannot be stored before they are replaced",
+                    quote::name(path.as_bytes())
+                ))
+                .at(path.as_path())
+                .hint("nothing was changed; make it readable, or leave it out of the restore"));
+            }
+        }
+    }
+    drop(intake);
+    writer.commit()?;
+    let hashes: Vec<_> = stored.iter().map(|(_, id, size)| (*id, *size)).collect();
+    let pin = pin(history, &hashes)?;
+    Ok(Some(Forced { pin, stored: stored.into_iter().map(|(path, id, _)| (path, id)).collect() }))
+}
+
+/// Keeps objects alive that no manifest names.
+pub(super) fn pin(history: &History, hashes: &[(ObjectId, u64)]) -> Result<SnapshotId> {
+    let _lock = history.lock_for_change()?;
+    for counter in 1..=u32::MAX {
+        let id = SnapshotId::new(clock::now_ns(), counter);
+        if history.publish_pin(&id, hashes)? == Published::New {
+            return Ok(id);
+        }
+    }
+    Err(Error::new(Kind::Io, "no free name for a pin"))
+}
