@@ -228,6 +228,7 @@ fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
     let first = text.split("\n\n").next().unwrap_or(&text).trim();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = crate::stream::quote::masked(line.as_bytes());
     let error = Error::usage(line.trim_end_matches('.')).hint(format!("see '{} --help'", page.name));
     if std::env::args_os().any(|arg| arg == "--json") {
         let mut out = Out::new(page);

@@ -35,8 +35,7 @@ pub enum Finished {
 
 impl Out {
     pub(super) fn new(page: &Page) -> Self {
-        let failed = crate::sys::stdout_was_closed().then_some(Errno::BADF);
-        Self { buffer: Vec::new(), failed, effect: page.effect, program: page.name }
+        Self { buffer: Vec::new(), failed: None, effect: page.effect, program: page.name }
     }
 
     /// Writes bytes.
@@ -62,6 +61,9 @@ impl Out {
     /// Hands everything to the operating system now, so that a reader sees it.
     pub fn flush(&mut self) {
         let mut rest = self.buffer.as_slice();
+        if !rest.is_empty() && crate::sys::stdout_was_closed() {
+            self.failed = Some(Errno::BADF);
+        }
         while self.failed.is_none() && !rest.is_empty() {
             match rustix::io::write(rustix::stdio::stdout(), rest) {
                 Ok(count) => rest = rest.get(count..).unwrap_or_default(),

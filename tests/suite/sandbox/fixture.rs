@@ -141,6 +141,13 @@ impl Sandbox {
         self
     }
 
+    /// Waits until everything made so far has been at rest for longer than the tick that the stat cache distrusts. No race
+    /// is won by this: what counts is that the clock moved on.
+    pub(crate) fn settle(&self) -> &Self {
+        std::thread::sleep(std::time::Duration::from_millis(40));
+        self
+    }
+
     /// A tree with a bit of everything that can be captured whole.
     pub(crate) fn everything(&self) -> &Self {
         for (number, name) in odd_names().iter().enumerate() {
