@@ -119,6 +119,15 @@ impl Manifest {
         })
     }
 
+    /// Every content that entries name, with its size; the same one may come more than once.
+    pub fn contents(&self) -> impl Iterator<Item = (ObjectId, u64)> {
+        self.entries.iter().filter_map(|entry| match &entry.node {
+            Node::File { hash, size } => Some((*hash, *size)),
+            Node::Link { target } => Some((crate::store::hash::of_bytes(target), target.len() as u64)),
+            Node::Dir => None,
+        })
+    }
+
     /// Bytes of all regular files.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
