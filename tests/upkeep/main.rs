@@ -4,4 +4,5 @@ mod du;
 mod forget;
 mod fsck;
 mod prune;
+mod purge;
 mod sandbox;

@@ -9,4 +9,5 @@ pub mod fsck;
 pub mod hashing;
 pub mod intake;
 pub mod prune;
+pub mod purge;
 pub mod restore;

@@ -16,12 +16,14 @@
 //! changed once published. A reader rejects a manifest whole for one bad path, hash or duplicate: half a truth would
 //! delete files.
 
+mod cut;
 mod read;
 mod splice;
 mod write;
 
+pub(crate) use cut::cut;
 pub(crate) use read::{parse, pinned_hashes};
-pub(crate) use splice::with_parent;
+pub(crate) use splice::{Members, with_parent};
 pub(crate) use write::pin_json_of;
 
 use std::path::PathBuf;
