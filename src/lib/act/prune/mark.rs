@@ -25,7 +25,7 @@ const SETTLED_NS: i128 = 2_000_000_000;
 
 /// Object ids need no hashing: they are hashes.
 #[derive(Default)]
-pub(super) struct IdHasher(u64);
+pub(in crate::act) struct IdHasher(u64);
 
 impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
@@ -41,10 +41,10 @@ impl Hasher for IdHasher {
 type IdSet = HashSet<ObjectId, BuildHasherDefault<IdHasher>>;
 
 /// A set of object ids that many threads fill: about 32 bytes for each.
-pub(super) struct Marks(Vec<Mutex<IdSet>>);
+pub(in crate::act) struct Marks(Vec<Mutex<IdSet>>);
 
 impl Marks {
-    pub(super) fn new() -> Self {
+    pub(in crate::act) fn new() -> Self {
         Self((0..256).map(|_| Mutex::default()).collect())
     }
 
@@ -59,12 +59,12 @@ impl Marks {
         }
     }
 
-    pub(super) fn has(&self, id: ObjectId) -> bool {
+    pub(in crate::act) fn has(&self, id: ObjectId) -> bool {
         // A set that is not there would be a mistake of ours; then everything is alive.
         self.shard(id).is_none_or(|set| set.contains(&id))
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::act) fn count(&self) -> usize {
         self.0.iter().map(|set| set.lock().unwrap_or_else(PoisonError::into_inner).len()).sum()
     }
 }
@@ -83,7 +83,7 @@ struct Listed {
 }
 
 /// All snapshots directories of a store, as far as they have been read.
-pub(super) struct Reader<'a> {
+pub(in crate::act) struct Reader<'a> {
     store: &'a Store,
     begun_ns: i128,
     listed: HashMap<PathBuf, Listed>,
@@ -92,12 +92,12 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Begins with nothing read; `begun_ns` is now by the store's clock.
-    pub(super) fn new(store: &'a Store, begun_ns: i128) -> Self {
+    pub(in crate::act) fn new(store: &'a Store, begun_ns: i128) -> Self {
         Self { store, begun_ns, listed: HashMap::new(), documents: 0 }
     }
 
     /// How many documents have been read.
-    pub(super) fn documents(&self) -> usize {
+    pub(in crate::act) fn documents(&self) -> usize {
         self.documents
     }
 
@@ -105,7 +105,11 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Kind::Damaged`], naming the document or directory that cannot be read completely.
-    pub(super) fn read_new(&mut self, marks: &Marks, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<usize> {
+    pub(in crate::act) fn read_new(
+        &mut self,
+        marks: &Marks,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<usize> {
         let documents = self.list_new()?;
         read_all(&documents, marks, progress)?;
         self.documents += documents.len();
@@ -143,7 +147,7 @@ impl<'a> Reader<'a> {
 ///
 /// # Errors
 /// [`Kind::Damaged`] when one of them, or `runs/` itself, cannot be looked into.
-pub(super) fn run_dirs(store: &Store) -> Result<Vec<PathBuf>> {
+pub(in crate::act) fn run_dirs(store: &Store) -> Result<Vec<PathBuf>> {
     let runs = layout::runs(store.root());
     let listed = match std::fs::read_dir(&runs) {
         Ok(listed) => listed,
@@ -166,7 +170,7 @@ pub(super) fn run_dirs(store: &Store) -> Result<Vec<PathBuf>> {
 }
 
 /// A run's snapshots directory; `None` where the run has none.
-pub(super) fn snapshots_dir(run: &Path) -> Result<Option<(PathBuf, Metadata)>> {
+pub(in crate::act) fn snapshots_dir(run: &Path) -> Result<Option<(PathBuf, Metadata)>> {
     let (history, dir) = (layout::history_below(run), layout::snapshots_below(run));
     match std::fs::metadata(&dir) {
         Ok(meta) => Ok(Some((dir, meta))),

@@ -8,7 +8,7 @@
 //!
 //! The sweep only unlinks, so it works on a full disk, and it may be killed anywhere: the next one goes on.
 
-mod mark;
+pub(super) mod mark;
 mod temps;
 
 use std::os::fd::AsFd;

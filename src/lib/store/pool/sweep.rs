@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use super::{Pool, object_name};
 use crate::error::{Error, IoContext, Result};
+use crate::store::fsio::Durability;
 use crate::store::id::ObjectId;
 use crate::store::lock::{Lock, Mode};
 use crate::store::{fsio, layout};
@@ -158,6 +159,17 @@ impl Pool {
         fsio::touch(self.dir.as_fd(), name).on("cannot touch the pool's lock", &path)?;
         let stat = self.look(name).on("cannot examine the pool's lock", &path)?;
         stat.map(|stat| mtime_ns(&stat)).ok_or_else(|| Error::io("no", &path, &io::ErrorKind::NotFound.into()))
+    }
+
+    /// Flushes what the disk holds of the pool, so that what was removed stays removed.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`].
+    pub fn flush(&self) -> Result<()> {
+        if self.store.durability() == Durability::Off {
+            return Ok(());
+        }
+        fsio::flush_file_system(self.dir.as_fd(), b"the pool").on("cannot flush", layout::pool(self.store.root()))
     }
 
     /// Keeps every writer and reader out, to remove things.
