@@ -7,11 +7,13 @@
 //! * [`store`]: names as types, every path below the store, and the only code that writes.
 //! * [`stream`]: the wire between commands.
 //! * [`tree`]: the workspace on disk.
+//! * [`run`]: the durable record of a run; knows nothing of snapshots.
 //! * [`cli`]: what all programs share.
 
 pub mod cli;
 pub mod clock;
 pub mod error;
+pub mod run;
 pub mod store;
 pub mod stream;
 mod sys;

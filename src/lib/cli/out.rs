@@ -78,6 +78,11 @@ impl Out {
         }
     }
 
+    /// Says that what is being done changes nothing, although the program can: it then stops when nobody listens.
+    pub fn only_reads(&mut self) {
+        self.effect = Effect::Reads;
+    }
+
     pub(super) fn finish(&mut self) -> Finished {
         if !self.buffer.is_empty() {
             self.flush();

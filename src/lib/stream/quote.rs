@@ -52,7 +52,7 @@ fn push_escaped(out: &mut Vec<u8>, c: char) {
             let mut buffer = [0; 4];
             let bytes = c.encode_utf8(&mut buffer).as_bytes();
             if c.is_control() {
-                for byte in bytes.iter() {
+                for byte in bytes {
                     push_octal(out, *byte);
                 }
             } else {
