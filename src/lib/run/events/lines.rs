@@ -88,6 +88,11 @@ impl<S: Source> Lines<S> {
         &self.source
     }
 
+    /// Gives the source back.
+    pub fn into_source(self) -> S {
+        self.source
+    }
+
     /// Whether another whole line is in memory already, so that asking for it cannot wait.
     pub fn has_line(&self) -> bool {
         self.buffer.get(self.start..self.end).is_some_and(|rest| memchr::memchr(b'\n', rest).is_some())

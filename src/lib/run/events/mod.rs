@@ -28,6 +28,8 @@ pub mod compact;
 pub mod event;
 pub mod keys;
 pub mod lines;
+pub mod order;
+pub mod scan;
 pub mod source;
 
 /// Longest line, with its newline, in bytes: the original's readers stop at a longer one (facts 3.3).
