@@ -23,8 +23,10 @@
 //! * [`filter`], [`view`], [`vocabulary`]: what people ask for and see.
 //! * [`fold`]: reducers over the stream.
 
+pub mod append;
 pub mod backwards;
 pub mod compact;
+pub mod draft;
 pub mod event;
 pub mod keys;
 pub mod lines;
