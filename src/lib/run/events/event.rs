@@ -80,6 +80,32 @@ impl<'a> Event<'a> {
     pub fn datum(&self, path: &[&str]) -> Option<&'a RawValue> {
         path.iter().try_fold(self.data?, |value, key| member(value.get(), key))
     }
+
+    /// The members of `data` in their order.
+    #[must_use]
+    pub fn members_of_data(&self) -> Vec<(Cow<'a, str>, &'a RawValue)> {
+        self.data.map_or_else(Vec::new, |data| members(data.get()))
+    }
+}
+
+/// The members of an object in their order; empty where there is no object.
+#[must_use]
+pub fn members(object: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+    struct All;
+    impl<'de> Visitor<'de> for All {
+        type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut all = Vec::new();
+            while let Some((key, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+                all.push((key.0, value));
+            }
+            Ok(all)
+        }
+    }
+    serde_json::Deserializer::from_str(object).deserialize_map(All).unwrap_or_default()
 }
 
 /// A `serde_json` error in one line, with the column that it stopped at.

@@ -20,19 +20,24 @@
 //! * [`scan`]: a log to events and damages, judged once for all readers.
 //! * [`append`], [`draft`]: the only writer.
 //! * [`follow`]: a log that grows.
-//! * [`filter`], [`view`], [`vocabulary`]: what people ask for and see.
+//! * [`filter`], [`view`], [`template`], [`vocabulary`]: what people ask for and see.
 //! * [`fold`]: reducers over the stream.
 
 pub mod append;
 pub mod backwards;
+pub mod bisect;
 pub mod compact;
 pub mod draft;
 pub mod event;
+pub mod filter;
 pub mod keys;
 pub mod lines;
 pub mod order;
 pub mod scan;
 pub mod source;
+pub mod template;
+pub mod view;
+pub mod vocabulary;
 
 /// Longest line, with its newline, in bytes: the original's readers stop at a longer one (facts 3.3).
 pub const LINE_BYTES_MAX: usize = 10 * 1024 * 1024;
