@@ -78,6 +78,12 @@ impl Out {
         }
     }
 
+    /// Whether a person sees it at once.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        std::io::IsTerminal::is_terminal(&std::io::stdout())
+    }
+
     /// Says that what is being done changes nothing, although the program can: it then stops when nobody listens.
     pub fn only_reads(&mut self) {
         self.effect = Effect::Reads;

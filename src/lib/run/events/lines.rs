@@ -70,12 +70,17 @@ pub struct Lines<S> {
     number: u64,
     /// Bytes of an over-long line that were let go already.
     passed_over: u64,
+    /// The last read gave less than was asked for.
+    short: bool,
+    /// The end was reached, and nothing behind it is looked at any more.
+    ended: bool,
 }
 
 impl<S: Source> Lines<S> {
     /// Reads lines from `offset`, which should be where a line begins.
     pub fn new(source: S, offset: u64) -> Self {
-        Self { source, buffer: Vec::new(), start: 0, searched: 0, end: 0, offset, number: 1, passed_over: 0 }
+        let (buffer, number) = (Vec::new(), 1);
+        Self { source, buffer, start: 0, searched: 0, end: 0, offset, number, passed_over: 0, short: false, ended: false }
     }
 
     /// Where the next piece begins.
@@ -104,6 +109,9 @@ impl<S: Source> Lines<S> {
     /// What the source said.
     pub fn next(&mut self, tail: Tail) -> io::Result<Option<Piece<'_>>> {
         let (stop, end) = loop {
+            if self.ended && self.start == self.end {
+                return Ok(None);
+            }
             let unsearched = self.buffer.get(self.searched..self.end).unwrap_or_default();
             if let Some(found) = memchr2(b'\n', 0, unsearched) {
                 let newline = unsearched.get(found) == Some(&b'\n');
@@ -117,9 +125,14 @@ impl<S: Source> Lines<S> {
             if self.passed_over > 0 || self.end - self.start >= LINE_BYTES_MAX {
                 self.passed_over += self.let_go();
             }
-            if self.fill()? > 0 {
+            // Bytes that follow the end of a file are not joined to what was read before them: that may have been taken
+            // back in between.
+            let at_end = self.short && self.source.ends_short();
+            if !at_end && self.fill()? > 0 {
                 continue;
             }
+            self.short = false;
+            self.ended = tail == Tail::Emit;
             let something = self.end > self.start || self.passed_over > 0;
             if tail == Tail::Emit && something {
                 break (self.end, End::Eof);
@@ -135,9 +148,9 @@ impl<S: Source> Lines<S> {
         let (from, number) = (self.start, self.number);
         let len = self.passed_over + (stop - from) as u64;
         let offset = self.offset();
-        let step = stop - from + usize::from(end == End::Newline);
-        self.offset += step as u64;
-        self.start += step;
+        let taken = stop - from + usize::from(end == End::Newline);
+        self.offset += taken as u64;
+        self.start += taken;
         self.searched = self.start;
         self.number += u64::from(end == End::Newline);
         self.passed_over = 0;
@@ -160,7 +173,7 @@ impl<S: Source> Lines<S> {
             self.offset += zeros as u64;
             self.start += zeros;
             self.searched = self.start;
-            if self.start < self.end || self.fill()? == 0 {
+            if self.start < self.end || (self.short && self.source.ends_short()) || self.fill()? == 0 {
                 return Ok(Piece { offset, number, content: Content::Hole(len) });
             }
         }
@@ -188,7 +201,9 @@ impl<S: Source> Lines<S> {
             self.buffer.resize(grown, 0);
         }
         let place = self.buffer.get_mut(self.end..).unwrap_or_default();
+        let wanted = place.len();
         let count = self.source.read_at(place, self.offset + self.end as u64)?;
+        self.short = count < wanted;
         self.end += count;
         Ok(count)
     }

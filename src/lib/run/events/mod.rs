@@ -30,6 +30,7 @@ pub mod compact;
 pub mod draft;
 pub mod event;
 pub mod filter;
+pub mod follow;
 pub mod keys;
 pub mod lines;
 pub mod order;

@@ -17,9 +17,18 @@ pub trait Source {
     /// # Errors
     /// What the operating system said.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Whether a read that gives less than was asked for has met the end.
+    fn ends_short(&self) -> bool {
+        true
+    }
 }
 
 impl<S: Source + ?Sized> Source for &S {
+    fn ends_short(&self) -> bool {
+        (**self).ends_short()
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         (**self).read_at(buffer, offset)
     }
@@ -58,6 +67,10 @@ impl<R: Read> Stream<R> {
 }
 
 impl<R: Read> Source for Stream<R> {
+    fn ends_short(&self) -> bool {
+        false
+    }
+
     fn read_at(&self, buffer: &mut [u8], _offset: u64) -> io::Result<usize> {
         loop {
             match self.0.borrow_mut().read(buffer) {
