@@ -79,8 +79,8 @@ impl Holder {
     fn is_held_by(&self, pid: u32) -> bool {
         let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
         open.flatten().any(|entry| {
-            let same = rustix::fs::stat(entry.path())
-                .is_ok_and(|stat| stat.st_dev == self.dev && stat.st_ino == self.ino);
+            let same =
+                rustix::fs::stat(entry.path()).is_ok_and(|stat| stat.st_dev == self.dev && stat.st_ino == self.ino);
             let name = entry.file_name();
             same && fs::read(Path::new(&format!("/proc/{pid}/fdinfo")).join(name))
                 .is_ok_and(|info| info.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"lock:")))

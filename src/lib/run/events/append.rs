@@ -177,9 +177,10 @@ impl Batch<'_, '_> {
         if count == line.len() {
             return Ok(());
         }
-        let error = Error::new(Kind::Io, format!("only {count} of {} bytes fit into {}", line.len(), quote::path(path)))
-            .at(path)
-            .hint("free some space, or raise the file size limit, and append the event again");
+        let error =
+            Error::new(Kind::Io, format!("only {count} of {} bytes fit into {}", line.len(), quote::path(path)))
+                .at(path)
+                .hint("free some space, or raise the file size limit, and append the event again");
         // The newline that isolates an older fragment may stay: readers have seen it, perhaps.
         let keep = before + u64::from(line.first() == Some(&b'\n'));
         let alone = source::len(&self.file).is_ok_and(|len| len == before + count as u64);

@@ -223,10 +223,10 @@ mod tests {
         assert_eq!(spans(b""), []);
         assert_eq!(spans(b"\n"), [(0, 0, true)]);
         assert_eq!(spans(b"a\n\nbc"), [(3, 5, false), (2, 2, true), (0, 1, true)]);
-        let long = vec![b'x'; BLOCK_BYTES * 2 + 7];
-        let log = [b"a\n", &*long, b"\nb\n"].concat();
-        let len = long.len() as u64;
-        assert_eq!(spans(&log), [(len + 3, len + 4, true), (2, len + 2, true), (0, 1, true)]);
+        let wide = vec![b'x'; BLOCK_BYTES * 2 + 7];
+        let text = [b"a\n", &*wide, b"\nb\n"].concat();
+        let len = wide.len() as u64;
+        assert_eq!(spans(&text), [(len + 3, len + 4, true), (2, len + 2, true), (0, 1, true)]);
     }
 
     #[test]
@@ -242,14 +242,14 @@ mod tests {
     #[test]
     fn the_next_number_follows_what_was_acknowledged() {
         let one = event(7, 3);
-        let log = |tail: &str| end(format!("{one}{tail}").as_bytes());
-        assert_eq!(log(""), (true, 8));
-        assert_eq!(log("{\"seq\":8,\"ty"), (false, 8));
-        assert_eq!(log("{\"seq\":8,\"ty\n"), (true, 8), "a healed fragment has no number");
-        assert_eq!(log("{\"seq\":8,\"type\":\"x\"}"), (false, 9), "only its newline is missing");
-        assert_eq!(log("{\"seq\":8,\"type\":\"x}{\"}x\n"), (true, 9), "whole but damaged keeps its number");
-        assert_eq!(log("\0\0\0{\"seq\":8,\"type\":\"x\"}\n"), (true, 9));
-        assert_eq!(log("{\"seq\":8,\"type\":\"x\"}\n{\"seq\":7,\"type\":\"x\"}\n"), (true, 9), "mixed up");
+        let after = |tail: &str| end(format!("{one}{tail}").as_bytes());
+        assert_eq!(after(""), (true, 8));
+        assert_eq!(after("{\"seq\":8,\"ty"), (false, 8));
+        assert_eq!(after("{\"seq\":8,\"ty\n"), (true, 8), "a healed fragment has no number");
+        assert_eq!(after("{\"seq\":8,\"type\":\"x\"}"), (false, 9), "only its newline is missing");
+        assert_eq!(after("{\"seq\":8,\"type\":\"x}{\"}x\n"), (true, 9), "whole but damaged keeps its number");
+        assert_eq!(after("\0\0\0{\"seq\":8,\"type\":\"x\"}\n"), (true, 9));
+        assert_eq!(after("{\"seq\":8,\"type\":\"x\"}\n{\"seq\":7,\"type\":\"x\"}\n"), (true, 9), "mixed up");
         assert_eq!(end(b""), (true, 0));
         assert_eq!(end(b"junk\n\n"), (true, 0));
         let mut long = format!("{one}{{\"seq\":8,\"type\":\"").into_bytes();

@@ -4,11 +4,11 @@
 use std::io;
 
 use super::backwards::Backwards;
+use super::bare_line;
 use super::event::Event;
 use super::filter::Filter;
 use super::lines::{Content, Lines, Tail};
 use super::source::Source;
-use super::bare_line;
 
 /// Once the place is known to so many bytes, reading on is cheaper than another probe.
 const CLOSE_BYTES: u64 = 64 * 1024;
@@ -52,13 +52,7 @@ fn first_event<S: Source>(source: &S, offset: u64, high: u64) -> io::Result<Opti
 ///
 /// # Errors
 /// What the source said.
-pub fn offset_of_last<S: Source>(
-    source: &S,
-    len: u64,
-    tail: Tail,
-    filter: &Filter,
-    count: u64,
-) -> io::Result<u64> {
+pub fn offset_of_last<S: Source>(source: &S, len: u64, tail: Tail, filter: &Filter, count: u64) -> io::Result<u64> {
     let mut begin = len;
     let mut wanted = count;
     walk_back(source, len, tail, |offset, event| {
@@ -109,7 +103,6 @@ fn walk_back<S: Source>(
     Ok(())
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +113,9 @@ mod tests {
         for seq in 0..count {
             offsets.push(log.len() as u64);
             let filler = "\u{2014}".repeat(usize::try_from(seq * 37 % 900).unwrap());
-            log.extend_from_slice(format!("{{\"seq\":{seq},\"type\":\"t{}\",\"x\":\"{filler}\"}}\n", seq % 5).as_bytes());
+            log.extend_from_slice(
+                format!("{{\"seq\":{seq},\"type\":\"t{}\",\"x\":\"{filler}\"}}\n", seq % 5).as_bytes(),
+            );
             if seq % 7 == 0 {
                 log.extend_from_slice(junk);
             }
@@ -130,7 +125,8 @@ mod tests {
 
     #[test]
     fn any_number_is_found_close_before_it_whatever_lies_about() {
-        for junk in [&b""[..], b"junk\n", b"\0\0\0\0", b"{\"seq\":999999,\n", &[b'y'; 70_000], &[0; 200_000]] {
+        let (wide, hole) = (vec![b'y'; 70_000], vec![0; 200_000]);
+        for junk in [&b""[..], b"junk\n", b"\0\0\0\0", b"{\"seq\":999999,\n", &wide, &hole] {
             let (log, offsets) = log(160, junk);
             for seq in [0, 1, 7, 8, 80, 158, 159, 160, 5000] {
                 let begin = offset_of_seq(&&*log, log.len() as u64, seq).unwrap();

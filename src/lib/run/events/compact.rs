@@ -59,7 +59,10 @@ mod tests {
 
     #[test]
     fn escapes_what_the_original_escapes() {
-        assert_eq!(compact("\"<a> & \u{2028}\u{2029}\u{e9}\u{2030}\""), "\"\\u003ca\\u003e \\u0026 \\u2028\\u2029\u{e9}\u{2030}\"");
+        assert_eq!(
+            compact("\"<a> & \u{2028}\u{2029}\u{e9}\u{2030}\""),
+            "\"\\u003ca\\u003e \\u0026 \\u2028\\u2029\u{e9}\u{2030}\""
+        );
         let mut out = Vec::new();
         append_string("tab\t<\u{1}", &mut out);
         assert_eq!(out, br#""tab\t\u003c\u0001""#);

@@ -128,7 +128,9 @@ impl Draft {
     /// [`crate::error::Kind::Usage`]; [`crate::error::Kind::Refused`] for the type that is never persisted.
     pub fn check(&self) -> Result<()> {
         if self.kind == EPHEMERAL_TYPE {
-            return Err(Error::refused("events of type 'alert' are never persisted").hint("append a 'run_health' event"));
+            return Err(
+                Error::refused("events of type 'alert' are never persisted").hint("append a 'run_health' event")
+            );
         }
         if self.kind.is_empty() {
             return Err(Error::usage("event has no type"));
@@ -140,8 +142,11 @@ impl Draft {
             )));
         }
         if !self.timestamp.is_empty() && clock::parse_rfc3339(&self.timestamp).is_none() {
-            return Err(Error::usage(format!("timestamp {} is not a time", quote::name(self.timestamp.as_bytes())))
-                .hint("write it as 2026-01-31T12:00:00Z"));
+            return Err(Error::usage(format!(
+                "timestamp {} is not a time",
+                quote::name(self.timestamp.as_bytes())
+            ))
+            .hint("write it as 2026-01-31T12:00:00Z"));
         }
         Ok(())
     }
@@ -296,7 +301,8 @@ mod tests {
             )
         );
         let kept = written(r#"{"type":"t","data":{ },"log_offset":4,"timestamp":"2026-01-01T01:00:00.50+01:00"}"#);
-        let kept_form = r#"{"seq":3,"timestamp":"2026-01-01T01:00:00.50+01:00","type":"t","run_id":"r","log_offset":4}"#;
+        let kept_form =
+            r#"{"seq":3,"timestamp":"2026-01-01T01:00:00.50+01:00","type":"t","run_id":"r","log_offset":4}"#;
         assert_eq!(kept.trim_end(), kept_form);
         assert!(written(r#"{"type":"t","timestamp":"0001-01-01T00:00:00Z"}"#).contains("1970-01-01T00:00:01Z"));
     }

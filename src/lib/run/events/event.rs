@@ -152,9 +152,9 @@ pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 #[must_use]
 pub fn integer(raw: &RawValue) -> Option<u64> {
     let text = raw.get();
-    let whole = text.split_once('.').map_or(text, |(whole, rest)| {
-        if rest.bytes().all(|digit| digit == b'0') { whole } else { text }
-    });
+    let whole = text
+        .split_once('.')
+        .map_or(text, |(whole, rest)| if rest.bytes().all(|digit| digit == b'0') { whole } else { text });
     whole.parse().ok()
 }
 

@@ -34,7 +34,9 @@ impl Filter {
             && !self.is_past(event)
             && any(&self.types, &|pattern| glob(pattern.as_bytes(), event.kind.as_bytes()))
             && any(&self.nodes, &|node| event.node_id == node)
-            && any(&self.branches, &|branch| event.branch_id == branch || (branch == "main" && event.branch_id.is_empty()))
+            && any(&self.branches, &|branch| {
+                event.branch_id == branch || (branch == "main" && event.branch_id.is_empty())
+            })
             && self.since_ns.is_none_or(|since| clock::parse_rfc3339(&event.timestamp).is_none_or(|ns| ns >= since))
     }
 

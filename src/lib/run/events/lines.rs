@@ -80,7 +80,18 @@ impl<S: Source> Lines<S> {
     /// Reads lines from `offset`, which should be where a line begins.
     pub fn new(source: S, offset: u64) -> Self {
         let (buffer, number) = (Vec::new(), 1);
-        Self { source, buffer, start: 0, searched: 0, end: 0, offset, number, passed_over: 0, short: false, ended: false }
+        Self {
+            source,
+            buffer,
+            start: 0,
+            searched: 0,
+            end: 0,
+            offset,
+            number,
+            passed_over: 0,
+            short: false,
+            ended: false,
+        }
     }
 
     /// Where the next piece begins.

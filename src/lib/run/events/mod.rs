@@ -17,7 +17,7 @@
 //!
 //! * [`source`], [`lines`], [`backwards`], [`bisect`]: bytes to lines, from the front, the back and the middle.
 //! * [`event`], [`keys`], [`compact`]: a line to an event, and back.
-//! * [`scan`]: a log to events and damages, judged once for all readers.
+//! * [`scan`], [`order`], [`damage`]: a log to events and damages, judged once for all readers.
 //! * [`append`], [`draft`]: the only writer.
 //! * [`follow`]: a log that grows.
 //! * [`filter`], [`view`], [`template`], [`vocabulary`]: what people ask for and see.
@@ -27,9 +27,11 @@ pub mod append;
 pub mod backwards;
 pub mod bisect;
 pub mod compact;
+pub mod damage;
 pub mod draft;
 pub mod event;
 pub mod filter;
+pub mod fold;
 pub mod follow;
 pub mod keys;
 pub mod lines;

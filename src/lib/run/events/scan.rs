@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use super::damage::{Cause, Damage, Tally, Weight};
 use super::event::{Event, Flaw};
 use super::lines::{Content, End, Lines, Piece, Tail};
 use super::order::{Misplaced, Order};
@@ -13,107 +14,6 @@ use super::{LINE_BYTES_MAX, bare_line, keys};
 use crate::error::{IoContext, Result};
 use crate::stream::quote;
 
-/// What can be wrong with a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The last line has no newline: an append that died, or that is going on.
-    TornTail,
-    /// A line that was cut short, and given its newline by the next append.
-    HealedTail,
-    /// Not JSON.
-    NotJson,
-    /// JSON, but not an event.
-    NotEvent,
-    /// Not UTF-8.
-    InvalidUtf8,
-    /// Longer than the limit.
-    TooLong,
-    /// A run of NUL bytes.
-    Hole,
-    /// A number that was there before.
-    DuplicateSeq,
-    /// Numbers that are not there.
-    MissingSeq,
-    /// A number below the one before, not there before.
-    DescendingSeq,
-    /// An event of another run.
-    ForeignRun,
-    /// A key given twice.
-    DuplicateKey,
-    /// A carriage return before the newline.
-    CarriageReturn,
-    /// A byte order mark.
-    ByteOrderMark,
-}
-
-impl Cause {
-    /// The stable name, as `check` prints it.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::TornTail => "torn-tail",
-            Self::HealedTail => "healed-tail",
-            Self::NotJson => "not-json",
-            Self::NotEvent => "not-event",
-            Self::InvalidUtf8 => "invalid-utf8",
-            Self::TooLong => "too-long",
-            Self::Hole => "hole",
-            Self::DuplicateSeq => "duplicate-seq",
-            Self::MissingSeq => "missing-seq",
-            Self::DescendingSeq => "descending-seq",
-            Self::ForeignRun => "foreign-run",
-            Self::DuplicateKey => "duplicate-key",
-            Self::CarriageReturn => "carriage-return",
-            Self::ByteOrderMark => "byte-order-mark",
-        }
-    }
-
-    /// What it means for who reads the log.
-    #[must_use]
-    pub fn weight(self) -> Weight {
-        match self {
-            Self::TornTail | Self::HealedTail => Weight::Torn,
-            Self::CarriageReturn | Self::ByteOrderMark | Self::DuplicateKey | Self::ForeignRun => Weight::Oddity,
-            _ => Weight::Loss,
-        }
-    }
-}
-
-/// How much a damage weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
-    /// Left by an append that was cut short; nothing that was acknowledged is lost.
-    Torn,
-    /// The event can be read all the same.
-    Oddity,
-    /// Something is missing, or cannot be relied on.
-    Loss,
-}
-
-/// One damage and its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
-    /// The line, from 1; `None` where reading began in the middle.
-    pub line: Option<u64>,
-    /// The first byte of the line or hole.
-    pub offset: u64,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// What is wrong.
-    pub cause: Cause,
-    /// More about it, for a person.
-    pub detail: String,
-}
-
-impl std::fmt::Display for Damage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}, byte {}: {}: {}", self.offset, self.cause.code(), self.detail),
-            None => write!(f, "byte {}: {}: {}", self.offset, self.cause.code(), self.detail),
-        }
-    }
-}
-
 /// What a visitor of a log is given.
 #[derive(Debug)]
 pub enum Found<'a> {
@@ -121,58 +21,6 @@ pub enum Found<'a> {
     Event(&'a Event<'a>, u64),
     /// A damage.
     Damage(&'a Damage),
-}
-
-/// What was seen so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
-    /// Events.
-    pub events: u64,
-    /// Whole lines that are no events, other than healed fragments.
-    pub bad: u64,
-    /// Healed fragments.
-    pub healed: u64,
-    /// Whether the last line is torn.
-    pub torn_tail: bool,
-    /// Damages of weight oddity.
-    pub oddities: u64,
-    /// Damages of weight loss.
-    pub losses: u64,
-    /// The first event's number.
-    pub first_seq: Option<u64>,
-    /// The highest number.
-    pub last_seq: Option<u64>,
-}
-
-/// The state of a log as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing is wrong.
-    Clean,
-    /// Only remains of appends that were cut short.
-    TornOnly,
-    /// Something is wrong, and named.
-    Damaged,
-    /// So much is wrong that the log must not be taken for the audit of the run.
-    Corrupt,
-}
-
-impl Tally {
-    /// Judges the log: the original's rule for widespread corruption (facts 3.3) over the whole of it, and a log with
-    /// whole lines of which none is an event.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        let most = self.bad > 1 && (self.bad > 100 || (self.events > 0 && self.bad * 2 > self.events));
-        if most || (self.events == 0 && self.bad + self.healed > 0) {
-            Verdict::Corrupt
-        } else if self.losses + self.oddities > 0 {
-            Verdict::Damaged
-        } else if self.healed > 0 || self.torn_tail {
-            Verdict::TornOnly
-        } else {
-            Verdict::Clean
-        }
-    }
 }
 
 /// Reads a log from some place on.
@@ -187,7 +35,13 @@ pub struct Scan<S> {
 impl<S: Source> Scan<S> {
     /// Reads the whole log.
     pub fn whole(source: S) -> Self {
-        Self { lines: Lines::new(source, 0), numbered: true, run: None, order: Order::whole(), tally: Tally::default() }
+        Self {
+            lines: Lines::new(source, 0),
+            numbered: true,
+            run: None,
+            order: Order::whole(),
+            tally: Tally::default(),
+        }
     }
 
     /// Reads from `offset`, where a line begins; what is before it is not judged.
@@ -325,7 +179,9 @@ impl Judge<'_> {
         let mut odd = Vec::new();
         match self.order.next(event.seq) {
             None => {}
-            Some(Misplaced::Duplicate) => odd.push((Cause::DuplicateSeq, format!("{} was there before", event.seq))),
+            Some(Misplaced::Duplicate) => {
+                odd.push((Cause::DuplicateSeq, format!("{} was there before", event.seq)));
+            }
             Some(Misplaced::Late(above)) => {
                 odd.push((Cause::DescendingSeq, format!("{} comes after {above}", event.seq)));
             }
@@ -388,6 +244,7 @@ fn explain(flaw: &Flaw, end: End, offset: u64) -> (Cause, String) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::damage::Verdict;
     use super::*;
 
     fn causes(log: &[u8]) -> (Vec<(u64, u64, &'static str)>, u64, Verdict) {
@@ -449,8 +306,8 @@ mod tests {
         assert_eq!(verdict(&format!("{}{}", good(300), "x\n".repeat(101))), Verdict::Corrupt);
         assert_eq!(verdict("x\n"), Verdict::Corrupt, "all bad");
         assert_eq!(verdict("{\"a\n{\"a\n{\"a\n{\"a\n{\"a\n"), Verdict::Corrupt, "all bad, all cut short");
-        let healed = (0..5).map(|n| format!("{{\"seq\":{n},\n{}", event(n))).collect::<String>();
-        assert_eq!(verdict(&healed), Verdict::TornOnly, "crashes that were healed are not corruption");
+        let healed: Vec<String> = (0..5).map(|n| format!("{{\"seq\":{n},\n{}", event(n))).collect();
+        assert_eq!(verdict(&healed.concat()), Verdict::TornOnly, "crashes that were healed are not corruption");
         assert_eq!(verdict("{\"a"), Verdict::TornOnly);
     }
 }

@@ -48,7 +48,9 @@ impl Template {
             match c {
                 '{' if chars.next_if_eq(&'{').is_some() => plain.push('{'),
                 '}' if chars.next_if_eq(&'}').is_some() => plain.push('}'),
-                '}' => return Err(bad("a brace is closed that was not opened".into()).hint("write '}}' for a brace")),
+                '}' => {
+                    return Err(bad("a brace is closed that was not opened".into()).hint("write '}}' for a brace"));
+                }
                 '{' => {
                     let mut name = String::new();
                     loop {
@@ -85,7 +87,9 @@ impl Template {
             match part {
                 Part::Text(text) => out.extend_from_slice(text),
                 Part::Field(Field::Line) => out.extend_from_slice(event.line),
-                Part::Field(field) => out.extend_from_slice(quote::masked(field.value(event).as_bytes()).as_bytes()),
+                Part::Field(field) => {
+                    out.extend_from_slice(quote::masked(field.value(event).as_bytes()).as_bytes());
+                }
             }
         }
         out.push(b'\n');
@@ -144,7 +148,10 @@ mod tests {
     fn fills_in_what_is_there() {
         let line = r#"{"seq":3,"type":"t","node_id":"n","data":{"e":"a\nb","o":{"n":9007199254740993.0},"l":[1]}}"#;
         assert_eq!(made(r"{{{seq}}}\t{type}:{node}", line), "{3}\tt:n\n");
-        assert_eq!(made("{data.e}|{data.o.n}|{data.l}|{data.none}|{branch}|{active_ms}", line), "a\\x0ab|9007199254740993.0|[1]|||\n");
+        assert_eq!(
+            made("{data.e}|{data.o.n}|{data.l}|{data.none}|{branch}|{active_ms}", line),
+            "a\\x0ab|9007199254740993.0|[1]|||\n"
+        );
         assert_eq!(made("{line}", line), format!("{line}\n"));
     }
 

@@ -88,7 +88,12 @@ fn data(event: &Event<'_>, dim: &str, reset: &str) -> String {
             .filter_map(|key| Some((Cow::Borrowed(key), value(event.datum(&[key])?)?)))
             .take(KEYS_SHOWN_MAX)
             .collect(),
-        None => event.members_of_data().into_iter().filter_map(|(key, raw)| Some((key, value(raw)?))).take(KEYS_SHOWN_MAX).collect(),
+        None => event
+            .members_of_data()
+            .into_iter()
+            .filter_map(|(key, raw)| Some((key, value(raw)?)))
+            .take(KEYS_SHOWN_MAX)
+            .collect(),
     };
     shown.iter().fold(String::new(), |text, (key, value)| {
         text + &format!("  {dim}{}={reset}{value}", quote::masked(key.as_bytes()))
@@ -128,7 +133,10 @@ mod tests {
             ),
             "2026-01-01 00:00:30.500      7 run_failed             -  error='no disk'  code=E\n"
         );
-        let unknown = shown(r#"{"seq":1,"type":"odd","branch_id":"b","node_id":"n","data":{"k":[1, 2],"e":""}}"#, Colour::Off);
+        let unknown = shown(
+            r#"{"seq":1,"type":"odd","branch_id":"b","node_id":"n","data":{"k":[1, 2],"e":""}}"#,
+            Colour::Off,
+        );
         assert!(unknown.trim_end().ends_with("1 odd                    b/n  k=[1, 2]"), "{unknown}");
         let zone = shown(r#"{"seq":1,"timestamp":"2026-01-01T01:00:00+01:00","type":"t"}"#, Colour::Off);
         assert!(zone.starts_with("2026-01-01 01:00:00.000 "), "{zone}");

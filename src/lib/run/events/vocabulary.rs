@@ -43,9 +43,9 @@ impl Family {
 /// The family of a type and the keys of its data, the telling ones first.
 #[must_use]
 pub fn lookup(kind: &str) -> Option<(Family, &'static str)> {
-    VOCABULARY.iter().find_map(|(family, types)| {
-        types.iter().find(|(name, _)| *name == kind).map(|(_, keys)| (*family, *keys))
-    })
+    VOCABULARY
+        .iter()
+        .find_map(|(family, types)| types.iter().find(|(name, _)| *name == kind).map(|(_, keys)| (*family, *keys)))
 }
 
 /// What becomes of a run by an event.
@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn no_type_is_listed_twice_and_alert_is_not_listed() {
-        let mut names: Vec<&str> = VOCABULARY.iter().flat_map(|(_, types)| types.iter().map(|(name, _)| *name)).collect();
+        let mut names: Vec<&str> =
+            VOCABULARY.iter().flat_map(|(_, types)| types.iter().map(|(name, _)| *name)).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -49,7 +49,9 @@ impl std::fmt::Display for Notice {
                 write!(f, "the event log was cut from {from} to {to} bytes; reading goes on at byte {at}")
             }
             Self::Rewritten => f.write_str("the event log was overwritten; reading begins again at its start"),
-            Self::Replaced(at) => write!(f, "the event log was replaced; reading goes on at byte {at} of the new one"),
+            Self::Replaced(at) => {
+                write!(f, "the event log was replaced; reading goes on at byte {at} of the new one")
+            }
             Self::Removed => f.write_str("the event log was removed; waiting for another one"),
         }
     }
@@ -93,10 +95,7 @@ impl Follow {
     /// # Errors
     /// [`crate::error::Kind::Io`], [`crate::error::Kind::Damaged`] when the name is taken by something that is no file, and
     /// what `visit` returns.
-    pub fn drain(
-        &mut self,
-        mut visit: impl FnMut(News<'_>) -> Result<ControlFlow<()>>,
-    ) -> Result<ControlFlow<()>> {
+    pub fn drain(&mut self, mut visit: impl FnMut(News<'_>) -> Result<ControlFlow<()>>) -> Result<ControlFlow<()>> {
         let open = match &mut self.open {
             Some(open) => open,
             None => match source::open(&self.path)? {
@@ -198,7 +197,8 @@ impl Open {
         let offset = self.scan.offset();
         self.anchor = before(file, offset).on("cannot read", path)?;
         if self.head.is_empty() {
-            self.head = first(file, usize::try_from(offset.min(MEMORY_BYTES)).unwrap_or(0)).on("cannot read", path)?;
+            self.head =
+                first(file, usize::try_from(offset.min(MEMORY_BYTES)).unwrap_or(0)).on("cannot read", path)?;
         }
         Ok(())
     }

@@ -57,7 +57,8 @@ impl Watch {
     #[must_use]
     pub fn wait(&self, output: Option<BorrowedFd<'_>>) -> Wake {
         let limit = if self.inotify.is_some() { SLOW_POLL } else { POLL };
-        let limit = Timespec { tv_sec: i64::try_from(limit.as_secs()).unwrap_or(1), tv_nsec: limit.subsec_nanos().into() };
+        let limit =
+            Timespec { tv_sec: i64::try_from(limit.as_secs()).unwrap_or(1), tv_nsec: limit.subsec_nanos().into() };
         let mut waits: Vec<PollFd<'_>> = Vec::with_capacity(2);
         if let Some(output) = output {
             // No event is asked for: a broken pipe is always reported.
