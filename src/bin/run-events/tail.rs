@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
         }
         let stdout = std::io::stdout();
         if watch.wait(Some(stdout.as_fd())) == Wake::ReaderGone {
-            // The next write tells how: nothing is written to a pipe that nobody reads.
+            cli.out.reader_is_gone();
             return Ok(status);
         }
         watch.arm(&path);

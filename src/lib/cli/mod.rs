@@ -159,12 +159,12 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
 fn command<A: Args>(page: &'static Page) -> Command {
     let command = Command::new(page.name)
         .version(env!("CARGO_PKG_VERSION"))
-        .about(page.about)
         .override_usage(page.usage())
         .after_help(format!("The manual page {}(1) has the whole text, exit codes and examples.", page.name))
         .max_term_width(100)
         .args_override_self(false);
-    Common::augment_args(A::augment_args(command))
+    // Groups of options bring their own descriptions along; the page's is the one to show.
+    Common::augment_args(A::augment_args(command)).about(page.about).long_about(None)
 }
 
 /// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.

@@ -84,6 +84,11 @@ impl Out {
         std::io::IsTerminal::is_terminal(&std::io::stdout())
     }
 
+    /// Says that nobody reads any more, which a program that waits can learn without writing.
+    pub fn reader_is_gone(&mut self) {
+        self.failed.get_or_insert(Errno::PIPE);
+    }
+
     /// Says that what is being done changes nothing, although the program can: it then stops when nobody listens.
     pub fn only_reads(&mut self) {
         self.effect = Effect::Reads;

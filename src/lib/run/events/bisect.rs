@@ -138,6 +138,40 @@ mod tests {
         }
     }
 
+    /// A log of ten gigabytes that exists only where it is read: every line has 1000 bytes. Counts what is read.
+    struct Huge(std::cell::Cell<u64>);
+
+    const HUGE_EVENTS: u64 = 10_000_000;
+
+    impl Source for Huge {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            let len = buffer.len().min(usize::try_from(HUGE_EVENTS * 1000 - offset).unwrap());
+            let mut line = (u64::MAX, String::new());
+            for (place, byte) in buffer.iter_mut().take(len).enumerate() {
+                let at = offset + place as u64;
+                if line.0 != at / 1000 {
+                    let head = format!("{{\"seq\":{},\"type\":\"", at / 1000);
+                    line = (at / 1000, format!("{head}{}\"}}\n", "x".repeat(997 - head.len())));
+                }
+                *byte = line.1.as_bytes()[usize::try_from(at % 1000).unwrap()];
+            }
+            self.0.set(self.0.get() + len as u64);
+            Ok(len)
+        }
+    }
+
+    #[test]
+    fn ten_gigabytes_are_not_read_to_find_an_event() {
+        let huge = Huge(std::cell::Cell::new(0));
+        let len = HUGE_EVENTS * 1000;
+        let begin = offset_of_seq(&huge, len, 9_876_543).unwrap();
+        assert!((9_876_543_000 - begin) <= 2 * CLOSE_BYTES, "{begin}");
+        assert_eq!(begin % 1000, 0);
+        let begin = offset_of_last(&huge, len, Tail::Emit, &Filter::default(), 5).unwrap();
+        assert_eq!(begin, len - 5000);
+        assert!(huge.0.get() < 8 * 1024 * 1024, "{} bytes were read", huge.0.get());
+    }
+
     #[test]
     fn the_last_events_are_found_from_the_end() {
         let (mut log, offsets) = log(50, b"junk\n");

@@ -176,7 +176,8 @@ impl Open {
             self.turn_to(file, 0, path)?;
             return Ok(Some(Notice::Rewritten));
         }
-        let same = first(file, self.head.len()).on("cannot read", path)? == self.head;
+        let left = first(file, self.head.len()).on("cannot read", path)?;
+        let same = self.head.starts_with(&left);
         // What is left of the same log was given out; its last line may be torn, and is read again when it is whole.
         let at = if same { last_line_end(file, len).on("cannot read", path)? } else { 0 };
         let file = file.try_clone().on("cannot open", path)?;
