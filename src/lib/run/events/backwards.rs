@@ -8,7 +8,7 @@ use super::source::Source;
 use super::{LINE_BYTES_MAX, event, seq_of_damaged};
 
 /// How much is read at once, in bytes.
-const BLOCK_BYTES: usize = 64 * 1024;
+const BLOCK_BYTES: usize = if cfg!(fuzzing) { 64 } else { 64 * 1024 };
 /// So much of an over-long line is looked at, in bytes: its number stands at its beginning.
 const HEAD_BYTES: u64 = 4096;
 

@@ -11,7 +11,7 @@ use super::LINE_BYTES_MAX;
 use super::source::Source;
 
 /// How much is read at once, in bytes.
-const BLOCK_BYTES: usize = 256 * 1024;
+const BLOCK_BYTES: usize = if cfg!(fuzzing) { 64 } else { 256 * 1024 };
 
 /// One piece of a log.
 #[derive(Debug, PartialEq, Eq)]
