@@ -38,6 +38,11 @@ pub fn age(then_ns: u64, now_ns: u64) -> String {
     let (size, unit) = UNITS.into_iter().find(|(size, _)| seconds >= *size).unwrap_or((1, "second"));
     let count = seconds / size;
     format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+/// Reads an RFC 3339 time as nanoseconds since the epoch; `None` for anything else. A `T` and a zone are required, as
+/// the original's reader requires them.
+pub fn parse_rfc3339(text: &str) -> Option<i128> {
+    (text.as_bytes().get(10) == Some(&b'T')).then_some(())?;
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_nanosecond)
 }
 
 #[cfg(test)]
@@ -63,6 +68,12 @@ mod tests {
         assert_eq!(parse_rfc3339("2026-11-29T12:44:31.52464Z"), Some(1_795_956_271_524_640_000));
         assert_eq!(parse_rfc3339("1960-01-01T00:00:00Z"), None);
         assert_eq!(parse_rfc3339("yesterday"), None);
+    fn reads_only_rfc_3339() {
+        assert_eq!(parse_rfc3339("2026-11-29T12:44:31.5Z"), Some(1_795_956_271_500_000_000));
+        assert_eq!(parse_rfc3339("2026-11-29T13:44:31.5+01:00"), Some(1_795_956_271_500_000_000));
+        assert!(parse_rfc3339("0001-01-01T00:00:00Z").is_some_and(|ns| ns < 0));
+        for bad in ["", "now", "2026-11-29", "2026-11-29 12:44:31Z", "2026-11-29T12:44:31", "1795956271"] {
+            assert_eq!(parse_rfc3339(bad), None, "{bad}");
     }
 
     #[test]

@@ -10,13 +10,13 @@ use clap::Args;
 #[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 pub struct Common {
     /// Write JSON lines; an error is also written as {"error":{...}}
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub json: bool,
     /// No warnings and no summary; errors are still reported
-    #[arg(short, long)]
+    #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say more on standard error
-    #[arg(short, long, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 

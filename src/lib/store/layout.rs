@@ -10,6 +10,8 @@
 //!     ├── .lock                          the engine's, for as long as the run executes
 //!     ├── .deleted                       tombstone of a deleted run
 //!     ├── run.json, events.jsonl, ...    the run store (room `run`)
+//!     ├── .events.lock                   held by whoever appends to events.jsonl (ours)
+//!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
 //!         ├── .lock                      history lock: every change of index and journal
 //!         ├── index.json                 stat cache, labels, head, overflow latch
@@ -102,6 +104,30 @@ pub fn run_lock(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join(".deleted")
+}
+
+/// A run's event log.
+#[must_use]
+pub fn events(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("events.jsonl")
+}
+
+/// The lock of everybody who appends to a run's event log.
+#[must_use]
+pub fn events_lock(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".events.lock")
+}
+
+/// The mark that a flush of the event log failed, and that what it holds may not be durable.
+#[must_use]
+pub fn events_unsynced(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".events.unsynced")
+}
+
+/// A run's console log, into which events point with `log_offset`.
+#[must_use]
+pub fn run_log(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("run.log")
 }
 
 /// The directory of a run's history.
