@@ -174,6 +174,24 @@ impl Environment {
     }
 }
 
+/// Lets this process have as many files open as it may: a deep tree needs one for each level.
+pub(super) fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let own = getrlimit(Resource::Nofile);
+    let _ = OPEN_FILES.set(own);
+    // Where that is not allowed, the old limit serves all but the deepest trees.
+    let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: own.maximum, ..own });
+}
+
+/// Puts the limit back for a program that this process becomes: it may not be made for so many.
+pub(super) fn restore_open_files() {
+    if let Some(own) = OPEN_FILES.get() {
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, own.clone());
+    }
+}
+
+static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
+
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
 /// `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.
 pub(super) fn arm_seam() {

@@ -157,6 +157,7 @@ pub(crate) fn say(line: &str) {
 /// Runs a program: parses its options, calls `run`, reports an error, flushes, and says how it ended.
 pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>) -> ExitCode {
     context::arm_seam();
+    context::raise_open_files();
     let command = command::<A>(page);
     if let Some(status) = page::generate(page, &command) {
         return status;

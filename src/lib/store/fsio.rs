@@ -85,6 +85,15 @@ pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<(
     Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
 }
 
+/// Sets the permission bits of a directory entry that is known to be a directory of ours.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_mode_at(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
+    point("chmod", shown(name))?;
+    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
+}
+
 /// Flushes a file's data and what is needed to read it back.
 ///
 /// # Errors

@@ -88,7 +88,7 @@ pub(super) fn carry_out(
     let mut done = swapper.stage(&plan, pool, durability);
     if done.is_ok() {
         seam::hook("before-swap");
-        done = swapper.swap(&plan, request, report).map_err(|error| match error.kind() {
+        done = swapper.swap(&plan, pool, durability, request, report).map_err(|error| match error.kind() {
             Kind::Refused => error,
             _ => error.hint("some files are restored and some are not, each of them whole; restore again to finish"),
         });
@@ -115,21 +115,12 @@ impl Swapper<'_> {
         let count = plan.written_entries().count();
         let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
         for (number, op) in plan.ops.iter().enumerate() {
-            let item = match &op.work {
-                Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), each)?,
-                Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, each)?,
-                Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, each)?),
-                Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
-                    self.stage_shared(pool, *entry, old, each)?
-                }
-                Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
-            };
-            let Some(item) = item else { continue };
-            if item.beside.is_none() {
+            self.stage_op(pool, number, op, each)?;
+            if let Some(item) = self.staged.get(&number)
+                && item.beside.is_none()
+            {
                 push_item_line(&mut lines, &item.name, &op.path);
             }
-            self.clearing.copies.insert(item.name.clone());
-            self.staged.insert(number, item);
         }
         if durability == Durability::Flushed && count > FLUSH_EACH_MAX {
             fsio::flush_file_system(self.area.dir.as_fd(), b"the staging area")
@@ -137,6 +128,24 @@ impl Swapper<'_> {
         }
         lines.extend_from_slice(b"swap\n");
         self.area.note(&lines).on("cannot write the journal in", self.area.path.as_path())
+    }
+
+    /// Stages what one piece of work puts in place, if it puts anything.
+    fn stage_op(&mut self, pool: &Pool, number: usize, op: &Op, durability: Durability) -> Result<()> {
+        let item = match &op.work {
+            Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), durability)?,
+            Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, durability)?,
+            Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, durability)?),
+            Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
+                self.stage_shared(pool, *entry, old, durability)?
+            }
+            Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
+        };
+        if let Some(item) = item {
+            self.clearing.copies.insert(item.name.clone());
+            self.staged.insert(number, item);
+        }
+        Ok(())
     }
 
     fn entry(&self, number: usize) -> Result<&Entry> {
@@ -220,7 +229,14 @@ impl Swapper<'_> {
         staged.map(|()| item)
     }
 
-    fn swap(&mut self, plan: &Plan, request: &Request, report: &mut Report) -> Result<()> {
+    fn swap(
+        &mut self,
+        plan: &Plan,
+        pool: &Pool,
+        durability: Durability,
+        request: &Request,
+        report: &mut Report,
+    ) -> Result<()> {
         // A name that is in the way only because the disk folds case goes before the one that takes its place.
         let removals_first = |op: &Op| matches!(&op.work, Work::Remove { old, .. } if Self::makes_way(plan, old));
         let mut order: Vec<usize> = (0..plan.ops.len()).collect();
@@ -230,7 +246,13 @@ impl Swapper<'_> {
         for number in order {
             let Some(op) = plan.ops.get(number) else { continue };
             let path = &op.path;
-            let outcome = match self.carry_out(number, op) {
+            let mut done = self.carry_out(number, op);
+            if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
+                self.area.note_elsewhere(path);
+                self.stage_op(pool, number, op, durability)?;
+                done = self.carry_out(number, op);
+            }
+            let outcome = match done {
                 // One path that the system guards must not keep the others from being restored.
                 Err(error) if is_refusal(&error) => Outcome::Left(Reason::Denied),
                 other => other.on("cannot restore", path.as_path())?,
