@@ -8,9 +8,9 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::salvage;
-use crate::store::fsio;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{EntryKind, Record};
+use crate::tree::beneath;
 use crate::tree::scan::record_of;
 use crate::tree::stat::FileStat;
 
@@ -45,19 +45,17 @@ pub(super) fn holds_only(
     expected: &HashMap<&RelPath, &Record>,
 ) -> io::Result<bool> {
     let mut seen = 0;
-    let device = rustix::fs::fstat(tree)?.st_dev;
     let mut stack = vec![(tree.try_clone()?, root.clone())];
     while let Some((dir, path)) = stack.pop() {
         for name in salvage::names_in(&dir)? {
             let here = RelPathBuf::join(Some(&path), &name);
             let Some(stat) = examine(dir.as_fd(), &name)? else { return Ok(false) };
-            // A mount point cannot be taken out with the rest.
-            if stat.device != device {
-                return Ok(false);
-            }
             match expected.get(&*here) {
                 Some(record) if is_planned(&stat, record) => seen += 1,
-                None if stat.kind == EntryKind::Dir => stack.push((fsio::open_dir(dir.as_fd(), &name)?, here)),
+                None if stat.kind == EntryKind::Dir => {
+                    // A mount point cannot be taken out with the rest; this fails for one.
+                    stack.push((beneath::open_dir_of_same_mount(dir.as_fd(), &name)?, here));
+                }
                 Some(_) | None => return Ok(false),
             }
         }
