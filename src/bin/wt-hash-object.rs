@@ -180,6 +180,8 @@ fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: 
     };
     let store = cli.env.store(&args.store, workspace.path())?;
     let stores = args.write && !cli.env.captures_are_off();
+    // Before anything is made: a stage before this one may have failed, or found the workspace to be the store.
+    let mut next = Some(read_batch(reader)?);
     let pool = if stores { Some(Pool::create(&store)?) } else { Pool::open(&store)? };
     let index = match cli.env.run_if_named(&args.run)? {
         Some(run) => History::new(&store, run).index()?,
@@ -196,7 +198,10 @@ fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: 
     };
     let framing = args.zero.framing();
     loop {
-        let (batch, is_last) = read_batch(reader)?;
+        let (batch, is_last) = match next.take() {
+            Some(first) => first,
+            None => read_batch(reader)?,
+        };
         let filled = {
             let _workspace_lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
             let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;

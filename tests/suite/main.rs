@@ -1,3 +1,6 @@
+//! Black-box tests: build a workspace, run the programs, compare trees, stores and reports.
+//!
+//! `sandbox` is the ground they stand on. Every other file holds one program or one promise.
 //! Black-box tests: the programs are run as a person runs them, and judged by what they leave behind.
 
 #![allow(
@@ -5,9 +8,27 @@
     clippy::expect_used,
     clippy::print_stderr,
     clippy::disallowed_methods,
+    clippy::missing_panics_doc,
     reason = "a test fails loudly, and builds its trees with its own hands"
 )]
 
+mod sandbox;
+
+mod cat_object;
 mod docs;
+mod gaps;
+mod hash_object;
+mod journal;
+mod limits;
+mod ls_files;
+mod output;
+mod privacy;
+mod project_untouched;
+mod publishing;
+mod roots;
 mod rules_git;
+mod shapes;
+mod stat_cache;
 mod tidy;
+mod truncated;
+mod write_manifest;

@@ -13,6 +13,7 @@ pub mod out;
 pub mod page;
 pub mod paint;
 mod roff;
+pub mod ticker;
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -146,10 +147,11 @@ pub fn progress(program: &str, state: &str) {
     };
 }
 
-/// Writes one line to standard error. A broken standard error is nobody's concern any more.
+/// Writes one line to standard error, in one piece: the programs of a pipeline share it. A broken standard error is
+/// nobody's concern any more.
 pub(crate) fn say(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Runs a program: parses its options, calls `run`, reports an error, flushes, and says how it ended.
@@ -211,6 +213,7 @@ fn without_backquotes(command: Command) -> Command {
         command = command.about(about);
     }
     command
+    // Groups of options bring their own descriptions along; the page's is the one to show.
 }
 
 /// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.
@@ -226,6 +229,7 @@ fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
     let first = text.split("\n\n").next().unwrap_or(&text).trim();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = crate::stream::quote::masked(line.as_bytes());
     let error = Error::usage(line.trim_end_matches('.')).hint(format!("see '{} --help'", page.name));
     if std::env::args_os().any(|arg| arg == "--json") {
         let mut out = Out::new(page);
