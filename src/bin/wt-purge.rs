@@ -34,8 +34,8 @@ static PAGE: Page = Page {
     ],
     environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "WT_FSYNC", "WT_LOCK_WAIT"],
     examples: &[Example {
-        text: "A key that was captured before it was ignored:",
-        script: "wt-purge --dry-run secrets/key.pem\nwt-purge --yes secrets/key.pem",
+        text: "A file that should never have been captured; first what it would do:",
+        script: "wt-purge --dry-run src/util.c\nwt-purge --yes src/util.c",
     }],
     see_also: &["wt-forget(1)", "wt-prune(1)", "wt-check-ignore(1)"],
     effect: Effect::Changes,

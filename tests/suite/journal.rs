@@ -32,7 +32,10 @@ fn a_line_says_when_and_is_numbered() {
     let text = std::fs::read_to_string(sandbox.stored().journal_path()).unwrap();
     let line: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
     let time = line["time"].as_str().unwrap().to_owned();
-    assert_eq!(text.lines().nth(1).unwrap(), format!(r#"{{"seq":2,"time":"{time}","label":"l","old":null,"new":"{id}"}}"#));
+    assert_eq!(
+        text.lines().nth(1).unwrap(),
+        format!(r#"{{"seq":2,"time":"{time}","label":"l","old":null,"new":"{id}"}}"#)
+    );
     assert!(time.starts_with("20") && time.ends_with('Z'), "{time}");
 }
 

@@ -22,7 +22,12 @@ fn exactly_as_many_files_as_allowed_are_captured_and_one_more_is_not() {
 #[test]
 fn what_is_not_captured_does_not_count() {
     let sandbox = Sandbox::new();
-    sandbox.file("f", "x").file("g.log", "x").file("node_modules/a", "x").file("node_modules/b", "x").file(".gitignore", "*.log\n");
+    sandbox
+        .file("f", "x")
+        .file("g.log", "x")
+        .file("node_modules/a", "x")
+        .file("node_modules/b", "x")
+        .file(".gitignore", "*.log\n");
     sandbox.fifo("p1").fifo("p2").link("l1", "x").link("l2", "x").dir("d1").dir("d2").file("big", vec![0; 2000]);
     sandbox.sh("stage_ls --max-files 2 --max-file-size 1000 | stage_hash | stage_write --label l").ok();
 }
@@ -30,7 +35,9 @@ fn what_is_not_captured_does_not_count() {
 #[test]
 fn the_limit_names_where_the_files_are() {
     let sandbox = Sandbox::new();
-    sandbox.sh("mkdir src generated; : >src/a; i=0; while [ $i -lt 60 ]; do : >generated/f$i; i=$((i+1)); done").ok();
+    sandbox
+        .sh("mkdir src generated; : >src/a; i=0; while [ $i -lt 60 ]; do : >generated/f$i; i=$((i+1)); done")
+        .ok();
     assert!(sandbox.sh(&capture(50)).fails(7).contains("'generated'"));
 }
 

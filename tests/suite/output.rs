@@ -42,7 +42,8 @@ fn a_reader_that_has_seen_enough_is_no_error_message() {
     let sandbox = with_a_snapshot();
     for reader in READERS {
         // Descriptor 4 leads to a pipe that nobody can read any more.
-        let script = format!("mkfifo $X/p; exec 3<>$X/p 4>$X/p 3<&-; rm $X/p; code=0; {reader} >&4 || code=$?; echo $code");
+        let script =
+            format!("mkfifo $X/p; exec 3<>$X/p 4>$X/p 3<&-; rm $X/p; code=0; {reader} >&4 || code=$?; echo $code");
         assert_eq!(sandbox.sh(&script).quietly_ok(), "141", "{reader}");
     }
 }
@@ -59,7 +60,9 @@ fn a_capture_is_finished_although_nobody_hears_of_it() {
     for (sink, code) in [(">/dev/full", 8), (">&-", 8), (">&4", 141)] {
         let sandbox = Sandbox::new();
         sandbox.file("f", "1");
-        let script = format!("mkfifo $X/p; exec 3<>$X/p 4>$X/p 3<&-; stage_ls 4>&- | stage_hash 4>&- | stage_write --label l {sink}");
+        let script = format!(
+            "mkfifo $X/p; exec 3<>$X/p 4>$X/p 3<&-; stage_ls 4>&- | stage_hash 4>&- | stage_write --label l {sink}"
+        );
         let ran = sandbox.sh(&script);
         assert_eq!(ran.code, code, "{sink}: {}", ran.text());
         assert_eq!(sandbox.stored().index().labels.len(), 1, "{sink}: the snapshot is there");
@@ -80,10 +83,15 @@ fn an_error_is_json_where_output_is() {
     ] {
         let ran = sandbox.sh(command);
         let last = ran.out().lines().last().map(str::to_owned).unwrap_or_default();
-        let json: serde_json::Value = serde_json::from_str(&last).unwrap_or_else(|_| panic!("{command}: {}", ran.text()));
+        let json: serde_json::Value =
+            serde_json::from_str(&last).unwrap_or_else(|_| panic!("{command}: {}", ran.text()));
         assert_eq!(json["error"]["code"], code, "{command}");
         let message = json["error"]["message"].as_str().unwrap();
-        assert!(ran.err().contains(&message.replace(sandbox.t().to_str().unwrap(), "<T>")), "stderr says the same: {}", ran.text());
+        assert!(
+            ran.err().contains(&message.replace(sandbox.t().to_str().unwrap(), "<T>")),
+            "stderr says the same: {}",
+            ran.text()
+        );
     }
 }
 
@@ -105,7 +113,9 @@ fn messages_of_several_programs_do_not_mix() {
     let sandbox = Sandbox::new();
     let script = "for i in 1 2 3 4 5 6 7 8; do wt-ls-manifest nothing-$i & done 2>&1 | cat; wait";
     let said = sandbox.sh(script).ok();
-    let whole = said.lines().filter(|line| line.starts_with("wt-ls-manifest: error: ") && line.matches("error:").count() == 1);
+    let whole = said
+        .lines()
+        .filter(|line| line.starts_with("wt-ls-manifest: error: ") && line.matches("error:").count() == 1);
     assert_eq!((whole.count(), said.lines().count()), (8, 8), "{said}");
 }
 

@@ -52,7 +52,14 @@ fn roots_that_nobody_means_are_refused() {
     let sandbox = Sandbox::new();
     let home = sandbox.t().join("home");
     sandbox.sh("ln -s $HOME $T/link; mkdir $ITERION_HOME; echo 1 >$HOME/f").ok();
-    for root in ["/".into(), home.clone(), sandbox.t().join("link"), home.join("."), home.join(".iterion"), sandbox.t().into()] {
+    for root in [
+        "/".into(),
+        home.clone(),
+        sandbox.t().join("link"),
+        home.join("."),
+        home.join(".iterion"),
+        sandbox.t().into(),
+    ] {
         let ran = sandbox.call().env("WT_WORKSPACE", &root).sh(CAPTURE);
         assert!(ran.fails(5).contains("--yes-this-root"), "{}", root.display());
     }

@@ -6,8 +6,18 @@ use crate::sandbox::{Sandbox, Stored};
 #[test]
 fn a_manifest_is_written_exactly_so() {
     let sandbox = Sandbox::new();
-    sandbox.file("b <&> \u{2028}.txt", "2\n").file("a/run.sh", "1").mode("a/run.sh", 0o755).fifo("pipe").fifo("a.pipe");
-    sandbox.file(b"\xff", "raw").link("link", "a/run.sh").dir("empty").mode("empty", 0o750).file(".gitignore", "x\n");
+    sandbox
+        .file("b <&> \u{2028}.txt", "2\n")
+        .file("a/run.sh", "1")
+        .mode("a/run.sh", 0o755)
+        .fifo("pipe")
+        .fifo("a.pipe");
+    sandbox
+        .file(b"\xff", "raw")
+        .link("link", "a/run.sh")
+        .dir("empty")
+        .mode("empty", 0o750)
+        .file(".gitignore", "x\n");
     let id = sandbox.capture("pre:n:0");
     let text = std::fs::read_to_string(sandbox.stored().manifest_path(&id)).unwrap();
     let created = sandbox.stored().manifest(&id).created_at;
@@ -35,7 +45,8 @@ fn the_id_tells_when_and_the_time_is_the_same() {
     let id = sandbox.capture("l");
     let (ns, counter) = id.split_once('-').unwrap();
     assert!(ns.len() == 19 && counter == "0001", "{id}");
-    let seconds = sandbox.call().env("AT", sandbox.stored().manifest(&id).created_at).sh(r#"date -d "$AT" +%s%N"#).ok();
+    let seconds =
+        sandbox.call().env("AT", sandbox.stored().manifest(&id).created_at).sh(r#"date -d "$AT" +%s%N"#).ok();
     assert_eq!(seconds, ns);
 }
 
@@ -93,8 +104,13 @@ fn an_index_is_written_exactly_so() {
     let row = |path: &str, shown: &str, content: &str| {
         use std::os::unix::fs::MetadataExt;
         let meta = std::fs::metadata(sandbox.path(path)).unwrap();
-        let (mtime, ctime) = (meta.mtime() * 1_000_000_000 + meta.mtime_nsec(), meta.ctime() * 1_000_000_000 + meta.ctime_nsec());
-        format!(r#""{shown}":{{"size":1,"mod_nano":{mtime},"hash":"{}","ctime_nano":{ctime},"ino":{}}}"#, oid(content), meta.ino())
+        let (mtime, ctime) =
+            (meta.mtime() * 1_000_000_000 + meta.mtime_nsec(), meta.ctime() * 1_000_000_000 + meta.ctime_nsec());
+        format!(
+            r#""{shown}":{{"size":1,"mod_nano":{mtime},"hash":"{}","ctime_nano":{ctime},"ino":{}}}"#,
+            oid(content),
+            meta.ino()
+        )
     };
     let rows = [row("a & b", r"a \u0026 b", "1"), row("b", "b", "2")].join(",");
     assert_eq!(text, format!(r#"{{"entries":{{{rows}}},"head":"{id}","labels":{{"l":"{id}"}}}}"#));
@@ -110,7 +126,9 @@ fn members_that_we_do_not_know_survive_a_capture() {
     let (inode_f, rest) = text.split_once("},\"g\"").unwrap();
     let number = "123456789012345678901234567890.5e-3";
     let text = format!(r#"{inode_f},"later":[{number},null]}},"g"{rest}"#);
-    let text = text.replacen('{', &format!(r#"{{"ahead":{{"x": {number}}},"#), 1).replace("\"labels\"", "\"odd \\u00e9\":\"v\",\"labels\"");
+    let text = text
+        .replacen('{', &format!(r#"{{"ahead":{{"x": {number}}},"#), 1)
+        .replace("\"labels\"", "\"odd \\u00e9\":\"v\",\"labels\"");
     std::fs::write(&path, &text).unwrap();
     let manifest = std::fs::read(sandbox.stored().manifest_path(&first)).unwrap();
     sandbox.sh("echo new >h").ok();
@@ -134,7 +152,10 @@ fn foreign_labels_survive_although_nobody_could_make_them() {
     sandbox.file("f", "2");
     sandbox.capture("l");
     let labels = sandbox.stored().index().labels;
-    assert_eq!((labels["-x"].as_str(), labels["HEAD~3"].as_str(), labels["a\nb"].as_str()), (first.as_str(), "gone", ""));
+    assert_eq!(
+        (labels["-x"].as_str(), labels["HEAD~3"].as_str(), labels["a\nb"].as_str()),
+        (first.as_str(), "gone", "")
+    );
 }
 
 #[test]

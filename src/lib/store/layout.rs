@@ -40,6 +40,9 @@ pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
 /// Prefix of the file name of a pin.
 pub const PIN_PREFIX: &str = "pin-";
 
+/// Names in the directory of a run's history that belong there.
+pub const HISTORY_NAMES: [&[u8]; 4] = [b".lock", b"index.json", b"labels.log", b"snapshots"];
+
 /// The pool's directory.
 #[must_use]
 pub fn pool(store: &Path) -> PathBuf {
