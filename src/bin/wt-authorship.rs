@@ -15,7 +15,7 @@ use workspacetrack::stream::{paths, quote};
 
 static PAGE: Page = Page {
     name: "wt-authorship",
-    about: "tell what a run produced from what others changed",
+    about: "tell what a run changed and what somebody else did",
     synopsis: &[
         "--run ID --from REF [--to REF] [-z] [--end] [--produced | --parked | --undecided | --overlap]",
         "--run ID --from REF [--to REF] --by-node | --explain PATH",

@@ -96,6 +96,6 @@ else, and with `--json`, the lines of the log.
             script: "run-events append --run demo --type run_finished\nrun-events tail --run demo --until-done --human",
         },
     ],
-    see_also: &["run-event-types(7)", "run-log(1)", "run-record(1)", "wt-store(5)"],
+    see_also: &["run-event-types(7)", "wt-store(5)"],
     effect: Effect::Changes,
 };

@@ -37,11 +37,10 @@ pub const PROJECT_DIR: &str = ".iterion";
 pub const TEMP_PREFIX: &str = ".iterion-tmp-";
 /// Prefix of an object being written, in the pool's root.
 pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
+/// The names in a run's history that belong there.
+pub const HISTORY_NAMES: [&[u8]; 4] = [b".lock", b"index.json", b"labels.log", b"snapshots"];
 /// Prefix of the file name of a pin.
 pub const PIN_PREFIX: &str = "pin-";
-
-/// Names in the directory of a run's history that belong there.
-pub const HISTORY_NAMES: [&[u8]; 4] = [b".lock", b"index.json", b"labels.log", b"snapshots"];
 
 /// The pool's directory.
 #[must_use]
