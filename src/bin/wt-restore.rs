@@ -34,7 +34,7 @@ static PAGE: Page = Page {
         the paths themselves. An empty list does nothing.",
     output: "One line a path: the action, a tab, the path; a directory ends in a slash. Actions are `write`, `delete`, `chmod` and \
         `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `oversized`, `unreadable`, `special`, \
-        `blocked`, `collision`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
+        `blocked`, `collision`, `denied`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
         With `--json`, an object a path with `action`, `path`, `reason` and `displaced`, the id of the content that was \
         replaced, and last an object `summary`. Counts go to standard error.",
     exit: &[

@@ -106,7 +106,7 @@ impl<'a> Planner<'a> {
             draft.plan.add(path, is_dir, Action::Keep(reason), None);
             return Ok(());
         }
-        if self.current.is_ignored(path, kind) {
+        if self.current.is_ignored(path, kind) || self.current.lies_in_ignored(path) {
             return self.plan_ignored(draft, number, entry);
         }
         match now {
@@ -209,7 +209,7 @@ impl<'a> Planner<'a> {
         for record in &inside {
             // Coverage need not be asked: where the target has a file, nothing can have been below.
             let spared = self.is_spared(&record.path, Some(record)).is_some();
-            if spared || self.objection(draft, record)?.is_some() {
+            if spared || !self.is_in_scope(&record.path) || self.objection(draft, record)?.is_some() {
                 may_go = false;
                 break;
             }

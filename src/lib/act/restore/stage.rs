@@ -146,7 +146,11 @@ fn nearest_device(path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<u64> {
     for dir in path.ancestors() {
         match dirs.with(Some(dir), |fd| Ok(rustix::fs::fstat(fd)?.st_dev)) {
             Ok(device) => return Ok(device),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
+                ) => {}
             // A link in the way of a directory that is staged whole.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {}
             Err(error) => return Err(error),

@@ -16,6 +16,8 @@ use super::report::Report;
 use super::salvage::{self, Clearing};
 use super::stage::{self, Area, Item};
 use super::undo::Undo;
+use rustix::io::Errno;
+
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::history::History;
 use crate::history::manifest::{Entry, Manifest, Node};
@@ -86,8 +88,9 @@ pub(super) fn carry_out(
     let mut done = swapper.stage(&plan, pool, durability);
     if done.is_ok() {
         seam::hook("before-swap");
-        done = swapper.swap(&plan, request, report).map_err(|error| {
-            error.hint("some files are restored and some are not, each of them whole; restore again to finish")
+        done = swapper.swap(&plan, request, report).map_err(|error| match error.kind() {
+            Kind::Refused => error,
+            _ => error.hint("some files are restored and some are not, each of them whole; restore again to finish"),
         });
     }
     if done.is_ok() && durability == Durability::Flushed {
@@ -227,7 +230,11 @@ impl Swapper<'_> {
         for number in order {
             let Some(op) = plan.ops.get(number) else { continue };
             let path = &op.path;
-            let outcome = self.carry_out(number, op).on("cannot restore", path.as_path())?;
+            let outcome = match self.carry_out(number, op) {
+                // One path that the system guards must not keep the others from being restored.
+                Err(error) if is_refusal(&error) => Outcome::Left(Reason::Denied),
+                other => other.on("cannot restore", path.as_path())?,
+            };
             let Outcome::Left(reason) = outcome else { continue };
             for step in op.work.steps() {
                 report.keep(step, reason.clone());
@@ -235,11 +242,12 @@ impl Swapper<'_> {
             if request.all_or_nothing {
                 self.take_back()?;
                 return Err(Error::refused(format!(
-                    "{} changed while the restore was at work",
-                    quote::name(path.as_bytes())
+                    "{} could not be restored ({}), and everything is as it was again",
+                    quote::name(path.as_bytes()),
+                    reason.as_str()
                 ))
                 .at(path.as_path())
-                .hint("everything is as it was; restore again when nobody else is writing"));
+                .hint(reason.way_out()));
             }
         }
         Ok(())
@@ -272,6 +280,15 @@ impl Swapper<'_> {
             }
         }
     }
+}
+
+/// Whether an error is about this one path: who may change it, or what guards it.
+fn is_refusal(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(
+        errno,
+        Some(Errno::ACCESS | Errno::PERM | Errno::BUSY | Errno::TXTBSY | Errno::ROFS | Errno::LOOP | Errno::NOTDIR)
+    )
 }
 
 /// Up to so many staged files are flushed one by one.
