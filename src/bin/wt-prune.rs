@@ -117,7 +117,7 @@ fn write_line(cli: &mut Cli, store: &Store, doomed: &Doomed, size: u64) {
 }
 
 fn write_summary(cli: &mut Cli, report: &Report, documents: usize, live: usize, strangers: usize, dry_run: bool) {
-    let mut line = b"{\"summary\":{".to_vec();
+    let mut object = b"{\"summary\":{".to_vec();
     for (key, number) in [
         ("removed", report.removed as u64),
         ("bytes", report.bytes),
@@ -127,10 +127,10 @@ fn write_summary(cli: &mut Cli, report: &Report, documents: usize, live: usize, 
         ("live", live as u64),
         ("strangers", strangers as u64),
     ] {
-        json::push_key(&mut line, key);
-        json::push_number(&mut line, number);
+        json::push_key(&mut object, key);
+        json::push_number(&mut object, number);
     }
-    json::push_key(&mut line, "dry_run");
-    line.extend_from_slice(if dry_run { b"true}}" } else { b"false}}" });
-    cli.out.line(&line);
+    json::push_key(&mut object, "dry_run");
+    object.extend_from_slice(if dry_run { b"true}}" } else { b"false}}" });
+    cli.out.line(&object);
 }

@@ -39,6 +39,7 @@ impl Tree {
     }
 
     /// The tree without some paths and everything below them.
+    #[allow(dead_code, reason = "for the tests of restores")]
     pub(crate) fn without(mut self, names: &[&str]) -> Self {
         let within = |path: &[u8], name: &[u8]| {
             path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))

@@ -21,6 +21,7 @@ use crate::tree::root::Workspace;
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] where the pool fails. A file that cannot be read is no help and no error.
+#[allow(clippy::implicit_hasher, reason = "the one caller has the one hasher")]
 pub fn from_workspace(
     store: &Store,
     workspace: &Workspace,
