@@ -6,8 +6,9 @@ CARGO = cargo
 
 TARGET_DIR = $${CARGO_TARGET_DIR:-target}
 
-# Every directory of tests with a main.rs; the programs themselves have no tests, and a harness each would cost a link.
-TESTS = $(patsubst tests/%/main.rs,--test %,$(wildcard tests/*/main.rs))
+# All tests that cargo finds in tests/; the programs themselves have no tests, and a harness each would cost a link.
+TESTS = $(patsubst tests/%/main.rs,--test %,$(wildcard tests/*/main.rs)) \
+        $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs))
 
 .PHONY: help build test demo docs lint install uninstall
 

@@ -10,6 +10,7 @@ complete -c wt-restore -s z -d 'Items end in NUL and names are raw bytes, on inp
 complete -c wt-restore -s n -l dry-run -d 'Print what would be done and change nothing'
 complete -c wt-restore -l as-if-banked -d 'With --dry-run, take as banked what a bank taken now would hold'
 complete -c wt-restore -l paths-from-stdin -d 'Touch only the paths that stand on standard input, and what lies below them'
+complete -c wt-restore -l exact -d 'With --paths-from-stdin, only the paths themselves, and nothing below them'
 complete -c wt-restore -l require-end -d 'With --paths-from-stdin, a list without its end mark is an error'
 complete -c wt-restore -l relocate -d 'Restore a snapshot of another workspace into this one'
 complete -c wt-restore -l force -d 'Store bytes that have no copy, whatever the size limit and the rules, and then replace them'

@@ -25,7 +25,7 @@ use workspacetrack::tree::scan;
 
 static PAGE: Page = Page {
     name: "wt-diff",
-    about: "say what differs between two snapshots, or a snapshot and the workspace",
+    about: "say what differs between snapshots and the workspace",
     synopsis: &["[-z] [--name-only] A [B] [-- PATH...]", "--stat | --patch | --json A [B] [-- PATH...]"],
     description: "Compares snapshot A with snapshot B or, without B, with the workspace as it is now. The workspace is looked at, \
         not captured: nothing is written, and files that the stat cache knows are not read.\n\n\

@@ -108,7 +108,8 @@ fn text(row: &Row, labels: &[&str], now_ns: u64) -> String {
     let mut parts = vec![row.id.to_string()];
     match &row.summary {
         Ok(summary) => {
-            let created_ns = clock::parse_rfc3339(&summary.created_at).unwrap_or_else(|| row.id.unix_ns());
+            let created = clock::parse_rfc3339(&summary.created_at).and_then(|ns| u64::try_from(ns).ok());
+            let created_ns = created.unwrap_or_else(|| row.id.unix_ns());
             parts.push(clock::rfc3339(created_ns / 1_000_000_000 * 1_000_000_000));
             parts.push(clock::age(created_ns, now_ns));
             let counts = [(summary.files, "file"), (summary.bytes, "byte"), (summary.gaps, "gap")];

@@ -16,10 +16,12 @@ pub fn rfc3339(ns: u64) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(ns)).unwrap_or(jiff::Timestamp::MAX).to_string()
 }
 
-/// Reads an RFC 3339 time; `None` for other text and for times before the epoch.
+/// Reads an RFC 3339 time as nanoseconds since the epoch; `None` for anything else. A `T` and a zone are required, as
+/// the original's reader requires them.
 #[must_use]
-pub fn parse_rfc3339(text: &str) -> Option<u64> {
-    u64::try_from(text.parse::<jiff::Timestamp>().ok()?.as_nanosecond()).ok()
+pub fn parse_rfc3339(text: &str) -> Option<i128> {
+    (text.as_bytes().get(10) == Some(&b'T')).then_some(())?;
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_nanosecond)
 }
 
 /// How long before `now_ns` something was, in words: the largest unit that fits, rounded down.
@@ -60,9 +62,16 @@ mod tests {
             assert_eq!(age(7, 7 + seconds * second), words);
         }
         assert_eq!(age(2, 1), "in the future");
-        assert_eq!(parse_rfc3339("2026-11-29T12:44:31.52464Z"), Some(1_795_956_271_524_640_000));
-        assert_eq!(parse_rfc3339("1960-01-01T00:00:00Z"), None);
-        assert_eq!(parse_rfc3339("yesterday"), None);
+    }
+
+    #[test]
+    fn reads_only_rfc_3339() {
+        assert_eq!(parse_rfc3339("2026-11-29T12:44:31.5Z"), Some(1_795_956_271_500_000_000));
+        assert_eq!(parse_rfc3339("2026-11-29T13:44:31.5+01:00"), Some(1_795_956_271_500_000_000));
+        assert!(parse_rfc3339("0001-01-01T00:00:00Z").is_some_and(|ns| ns < 0));
+        for bad in ["", "now", "2026-11-29", "2026-11-29 12:44:31Z", "2026-11-29T12:44:31", "1795956271"] {
+            assert_eq!(parse_rfc3339(bad), None, "{bad}");
+        }
     }
 
     #[test]

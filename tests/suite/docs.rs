@@ -14,7 +14,17 @@ const FOREIGN_PAGES: [&str; 8] =
     ["git(1)", "gitignore(5)", "sha256sum(1)", "flock(1)", "flock(2)", "git-check-ignore(1)", "sh(1)", "rename(2)"];
 
 /// Pages that others point to and that are being written; a name that has its page by now must leave this list.
-const PLANNED_PAGES: [&str; 5] = ["wt-diff(1)", "wt-du(1)", "wt-forget(1)", "wt-fsck(1)", "wt-prune(1)"];
+const PLANNED_PAGES: [&str; 9] = [
+    "run-event-types(7)",
+    "run-log(1)",
+    "run-record(1)",
+    "wt-authorship(1)",
+    "wt-du(1)",
+    "wt-forget(1)",
+    "wt-fsck(1)",
+    "wt-prune(1)",
+    "wt-purge(1)",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -106,7 +116,7 @@ fn scripts(page: &str) -> Vec<String> {
     scripts
 }
 
-/// A workspace with a few files, and a run `demo` whose only snapshot is labelled `before`.
+/// A workspace with a few files, and a run `demo` whose newest snapshot is labelled `before`, the one before it `start`.
 struct Scratch {
     dir: tempfile::TempDir,
 }
@@ -117,16 +127,21 @@ impl Scratch {
         fs::create_dir(scratch.dir.path().join("home")).unwrap();
         fs::create_dir_all(scratch.workspace().join("src")).unwrap();
         fs::write(scratch.workspace().join("src/main.c"), "int main(void) { return 0; }\n").unwrap();
-        fs::write(scratch.workspace().join("src/util.c"), "int twice(int n) { return 2 * n; }\n").unwrap();
         fs::write(scratch.workspace().join("README"), "A small program.\n").unwrap();
         fs::write(scratch.workspace().join(".gitignore"), "*.o\n").unwrap();
         fs::write(scratch.workspace().join("main.o"), "object code\n").unwrap();
+        scratch.capture("start");
+        fs::write(scratch.workspace().join("src/util.c"), "int twice(int n) { return 2 * n; }\n").unwrap();
+        scratch.capture("before");
+        scratch
+    }
+
+    fn capture(&self, label: &str) {
         let list = "wt-ls-files -z --records --run demo";
         let store = "wt-hash-object -w -z --stdin-records --run demo";
-        let publish = "wt-write-manifest -z --run demo --label before";
-        let captured = scratch.sh(&[list, store, publish].join(" | "));
+        let publish = format!("wt-write-manifest -z --run demo --label {label}");
+        let captured = self.sh(&[list, store, &publish].join(" | "));
         assert!(captured.status.success(), "{captured:?}");
-        scratch
     }
 
     fn workspace(&self) -> PathBuf {

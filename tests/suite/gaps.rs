@@ -18,7 +18,10 @@ fn gaps_of(sandbox: &Sandbox, capture: &str) -> String {
     let mut skipped = Vec::new();
     for gap in &gaps {
         let (reason, path) = gap.split_once(' ').unwrap();
-        assert!(err.contains(&format!("warning: not captured: '{path}': {reason}\n")), "stderr names {path}:\n{err}");
+        assert!(
+            err.contains(&format!("warning: not captured: '{path}': {reason}\n")),
+            "stderr names {path}:\n{err}"
+        );
         skipped.push(path.to_owned());
     }
     assert_eq!(sandbox.stored().manifest(&id).skipped, skipped, "what the original reads");
@@ -88,7 +91,10 @@ fn a_file_that_changes_while_it_is_read_is_read_again() {
     sandbox.file("f", "before\n");
     let script = "stage_ls | WT_TEST_HOOK='after-read=echo after >>f' stage_hash | stage_write --label l";
     let id = sandbox.sh(script).ok();
-    assert_eq!(sandbox.stored().manifest(&id).entries.unwrap()[0].hash, crate::sandbox::stored::oid("before\nafter\n"));
+    assert_eq!(
+        sandbox.stored().manifest(&id).entries.unwrap()[0].hash,
+        crate::sandbox::stored::oid("before\nafter\n")
+    );
     assert!(!sandbox.stored().index().entries.contains_key("f"), "what moved a moment ago is not cached");
     sandbox.stored().check();
 }
@@ -124,7 +130,11 @@ fn what_becomes_something_else_between_walk_and_read_is_what_it_is_now() {
     ] {
         sandbox.sh("rm -rf f; echo 1 >f; stage_ls >$X/ls; rm f").ok();
         sandbox.sh(swap).ok();
-        assert_eq!(gaps_of(&sandbox, "stage_hash <$X/ls | wt-write-manifest -z --no-dedupe --label l"), gaps, "{swap}");
+        assert_eq!(
+            gaps_of(&sandbox, "stage_hash <$X/ls | wt-write-manifest -z --no-dedupe --label l"),
+            gaps,
+            "{swap}"
+        );
         if swap == "true" {
             assert_eq!(sandbox.run(&["wt-ls-manifest", "l"]).ok(), "", "it vanished");
         }
@@ -139,7 +149,9 @@ fn a_directory_that_becomes_a_link_is_not_followed() {
     sandbox.sh("stage_hash <$X/ls | stage_write --label l").ok();
     sandbox.sh("! grep -r SECRET $S").ok();
     // The same for a file that becomes a link to a secret.
-    sandbox.sh("rm d; echo ok >f; stage_ls >$X/ls; rm f; ln -s $X/out/f f; stage_hash <$X/ls | stage_write --label l").ok();
+    sandbox
+        .sh("rm d; echo ok >f; stage_ls >$X/ls; rm f; ln -s $X/out/f f; stage_hash <$X/ls | stage_write --label l")
+        .ok();
     sandbox.sh("! grep -r SECRET $S").ok();
 }
 
@@ -148,12 +160,19 @@ fn names_that_are_not_text_are_gaps_by_their_bytes() {
     let sandbox = Sandbox::new();
     sandbox.fifo(b"\xff").fifo("new\nline");
     let ran = sandbox.sh(CAPTURE);
-    assert!(ran.err().contains(r"'\xff': special") && ran.err().contains(r"'new\x0aline': special"), "{}", ran.text());
+    assert!(
+        ran.err().contains(r"'\xff': special") && ran.err().contains(r"'new\x0aline': special"),
+        "{}",
+        ran.text()
+    );
     let id = ran.ok();
     let manifest = sandbox.stored().manifest_json(&id);
     assert_eq!(manifest["coverage"]["gaps"][1]["path_b64"], "/w==");
     assert_eq!(sandbox.stored().manifest(&id).skipped, ["new\nline"]);
-    assert_eq!(sandbox.run(&["wt-ls-manifest", "--gaps", "-z", "l"]).stdout, b"special\tnew\nline\0special\t\xff\0");
+    assert_eq!(
+        sandbox.run(&["wt-ls-manifest", "--gaps", "-z", "l"]).stdout,
+        b"special\tnew\nline\0special\t\xff\0"
+    );
 }
 
 #[test]

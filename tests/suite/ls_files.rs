@@ -59,7 +59,13 @@ fn rules_decide_and_what_they_leave_out_can_be_listed() {
 #[test]
 fn gaps_are_listed_with_their_reasons() {
     let sandbox = Sandbox::new();
-    sandbox.fifo("fifo").socket("socket").file("big", [0; 2000]).file("ok", "").file("locked/in", "").mode("locked", 0);
+    sandbox
+        .fifo("fifo")
+        .socket("socket")
+        .file("big", [0; 2000])
+        .file("ok", "")
+        .file("locked/in", "")
+        .mode("locked", 0);
     let gaps = sandbox.run(&["wt-ls-files", "--gaps", "--max-file-size", "1K"]).ok();
     assert_eq!(gaps, "oversized\tbig\nspecial\tfifo\nunreadable\tlocked/\nspecial\tsocket");
     assert_eq!(sandbox.run(&["wt-ls-files", "--max-file-size", "1K"]).ok(), "ok");

@@ -1,12 +1,14 @@
-//! Black-box tests: the programs are run as a person runs them, and judged by what they leave behind.
+//! Black-box tests: build a workspace, run the programs, compare trees, stores and reports.
 //!
 //! `sandbox` is the ground they stand on. Every other file holds one program or one promise.
+//! Black-box tests: the programs are run as a person runs them, and judged by what they leave behind.
 
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stderr,
     clippy::disallowed_methods,
+    clippy::missing_panics_doc,
     reason = "a test fails loudly, and builds its trees with its own hands"
 )]
 

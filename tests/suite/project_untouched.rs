@@ -5,7 +5,14 @@ use crate::sandbox::{Sandbox, Tree};
 #[test]
 fn a_capture_leaves_no_trace_in_the_project() {
     let sandbox = Sandbox::new();
-    sandbox.everything().fifo("fifo").socket("socket").file("locked/in", "x").mode("locked", 0).file("closed", "x").mode("closed", 0);
+    sandbox
+        .everything()
+        .fifo("fifo")
+        .socket("socket")
+        .file("locked/in", "x")
+        .mode("locked", 0)
+        .file("closed", "x")
+        .mode("closed", 0);
     let before = Tree::with_stat(&sandbox.w());
     sandbox.capture("one");
     sandbox.run(&["wt-ls-files"]).ok();
@@ -32,7 +39,11 @@ fn git_sees_nothing_of_a_capture() {
 #[test]
 fn a_git_file_of_a_submodule_is_left_out_like_a_git_directory() {
     let sandbox = Sandbox::new();
-    sandbox.file("sub/.git", "gitdir: ../.git/modules/sub\n").file("sub/f", "1").file("a/.iterion/x", "1").file(".git", "x");
+    sandbox
+        .file("sub/.git", "gitdir: ../.git/modules/sub\n")
+        .file("sub/f", "1")
+        .file("a/.iterion/x", "1")
+        .file(".git", "x");
     sandbox.capture("l");
     assert_eq!(sandbox.run(&["wt-ls-manifest", "l"]).ok(), "sub/f");
 }
@@ -44,6 +55,8 @@ fn a_failed_capture_leaves_no_trace_either() {
     let before = Tree::with_stat(&sandbox.w());
     sandbox.sh("stage_ls --max-files 1 | stage_hash | stage_write --label l").fails(7);
     sandbox.sh("stage_ls | stage_hash --max-new-bytes 1 | stage_write --label l").fails(7);
-    sandbox.sh("mkdir $X/ro; chmod 555 $X/ro; export WT_STORE=$X/ro/s; stage_ls | stage_hash | stage_write --label l").fails(8);
+    sandbox
+        .sh("mkdir $X/ro; chmod 555 $X/ro; export WT_STORE=$X/ro/s; stage_ls | stage_hash | stage_write --label l")
+        .fails(8);
     before.assert_same(&Tree::with_stat(&sandbox.w()), "three captures that failed");
 }

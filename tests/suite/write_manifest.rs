@@ -6,7 +6,9 @@ use crate::sandbox::Sandbox;
 fn one_snapshot_may_get_many_labels_and_the_first_is_its_own() {
     let sandbox = Sandbox::new();
     sandbox.file("f", "1");
-    let id = sandbox.sh("stage_ls | stage_hash | stage_write --label a --label b --label-create c --label-next bank").ok();
+    let id = sandbox
+        .sh("stage_ls | stage_hash | stage_write --label a --label b --label-create c --label-next bank")
+        .ok();
     let stored = sandbox.stored();
     assert_eq!(stored.manifest(&id).label, "a");
     let labels = stored.index().labels;
@@ -106,7 +108,9 @@ fn objects_that_are_not_in_the_pool_are_found_before_anything_is_published() {
     sandbox.file("a", "1");
     // Hashed, but not stored.
     sandbox.sh("stage_ls | wt-hash-object -z --stdin-records | stage_write --label l").fails(4);
-    sandbox.sh("stage_ls | stage_hash >$X/stream; rm -r $S/workspace-objects/??; stage_write --label l <$X/stream").fails(4);
+    sandbox
+        .sh("stage_ls | stage_hash >$X/stream; rm -r $S/workspace-objects/??; stage_write --label l <$X/stream")
+        .fails(4);
     // A record that lies about the size.
     sandbox.sh("stage_ls | stage_hash | tr '\\0' '\\n' | sed 's/ 1 / 2 /' >$X/lie; grep -q ' 2 ' $X/lie; wt-write-manifest --label l <$X/lie").fails(4);
     assert!(sandbox.stored().ids().is_empty() && sandbox.stored().index().labels.is_empty());
@@ -117,7 +121,10 @@ fn a_switched_off_capture_is_a_note_and_no_store() {
     let sandbox = Sandbox::new();
     sandbox.file("a", "1");
     for value in ["off", "0", "false", "no", " OFF "] {
-        let ran = sandbox.call().env("ITERION_WORKSPACE_TRACK", value).sh("stage_ls | stage_hash | wt-write-manifest -z --label l");
+        let ran = sandbox
+            .call()
+            .env("ITERION_WORKSPACE_TRACK", value)
+            .sh("stage_ls | stage_hash | wt-write-manifest -z --label l");
         assert!(ran.err().contains("captures are off"), "{}", ran.text());
         assert_eq!(ran.ok(), "");
         assert!(!sandbox.s().exists(), "{value}");
@@ -132,7 +139,11 @@ fn hand_made_lists_are_taken_where_asked_for_and_cover_what_they_list() {
     sandbox.file("a", "1").file("b", "2");
     let list = "f0644 - - - - -\ta\n";
     sandbox.call().stdin(list).sh("wt-hash-object -w --stdin-records | wt-write-manifest --label l").fails(4);
-    let id = sandbox.call().stdin(list).sh("wt-hash-object -w --stdin-records --allow-unterminated | wt-write-manifest --label l").ok();
+    let id = sandbox
+        .call()
+        .stdin(list)
+        .sh("wt-hash-object -w --stdin-records --allow-unterminated | wt-write-manifest --label l")
+        .ok();
     let manifest = sandbox.stored().manifest_json(&id);
     assert_eq!(manifest["entries"][0]["path"], "a");
     assert!(manifest["coverage"].get("rules").is_none(), "it covers only what it lists");

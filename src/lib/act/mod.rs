@@ -4,6 +4,11 @@
 
 pub mod capture;
 pub mod compare;
+pub mod du;
+pub mod forget;
+pub mod fsck;
 pub mod hashing;
 pub mod intake;
+pub mod prune;
+pub mod purge;
 pub mod restore;

@@ -10,13 +10,13 @@ use clap::Args;
 #[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 pub struct Common {
     /// Write JSON lines; an error is also written as {"error":{...}}
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub json: bool,
     /// No warnings and no summary; errors are still reported
-    #[arg(short, long)]
+    #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say more on standard error
-    #[arg(short, long, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 
@@ -100,6 +100,25 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         .filter(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
         .and_then(|digits| digits.parse::<u64>().ok()?.checked_mul(factor))
         .ok_or_else(|| "a size is a whole number, with K, M or G behind it if you like".to_owned())
+}
+
+/// Reads a span of time: a whole number of seconds, or of s, m, h or d.
+///
+/// # Errors
+/// A sentence for the person.
+pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
+    let (digits, seconds) = match text.as_bytes().last() {
+        Some(b's') => (text.get(..text.len() - 1), 1),
+        Some(b'm') => (text.get(..text.len() - 1), 60),
+        Some(b'h') => (text.get(..text.len() - 1), 3600),
+        Some(b'd') => (text.get(..text.len() - 1), 86400),
+        _ => (Some(text), 1),
+    };
+    digits
+        .filter(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|digits| digits.parse::<u64>().ok()?.checked_mul(seconds))
+        .map(std::time::Duration::from_secs)
+        .ok_or_else(|| "a span of time is a whole number, with s, m, h or d behind it if you like".to_owned())
 }
 
 /// What a writer of history does when the engine's run lock is held.

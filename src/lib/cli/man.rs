@@ -39,8 +39,6 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
         "Files above this many MiB are gaps, where `--max-file-size` does not say it; 32 if not set.",
     ),
     ("NO_COLOR", "If set, output is never coloured."),
-    ("PAGER", "Not used: output goes where standard output goes."),
-    ("TMPDIR", "Where temporary files lie."),
 ];
 
 /// Exit codes that all programs share; a page that has its own text for one of them leaves it out here.

@@ -13,6 +13,7 @@ pub mod out;
 pub mod page;
 pub mod paint;
 mod roff;
+pub mod ticker;
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -212,6 +213,7 @@ fn without_backquotes(command: Command) -> Command {
         command = command.about(about);
     }
     command
+    // Groups of options bring their own descriptions along; the page's is the one to show.
 }
 
 /// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.

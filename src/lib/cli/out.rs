@@ -80,6 +80,22 @@ impl Out {
         }
     }
 
+    /// Whether a person sees it at once.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        std::io::IsTerminal::is_terminal(&std::io::stdout())
+    }
+
+    /// Says that nobody reads any more, which a program that waits can learn without writing.
+    pub fn reader_is_gone(&mut self) {
+        self.failed.get_or_insert(Errno::PIPE);
+    }
+
+    /// Says that what is being done changes nothing, although the program can: it then stops when nobody listens.
+    pub fn only_reads(&mut self) {
+        self.effect = Effect::Reads;
+    }
+
     pub(super) fn finish(&mut self) -> Finished {
         if !self.buffer.is_empty() {
             self.flush();

@@ -16,8 +16,15 @@
 //! changed once published. A reader rejects a manifest whole for one bad path, hash or duplicate: half a truth would
 //! delete files.
 
+mod cut;
 mod read;
+mod splice;
 mod write;
+
+pub(crate) use cut::cut;
+pub(crate) use read::{parse, pinned_hashes};
+pub(crate) use splice::{Members, with_parent};
+pub(crate) use write::pin_json_of;
 
 use std::path::PathBuf;
 
@@ -111,6 +118,15 @@ impl Manifest {
         self.entries.iter().filter_map(|entry| match entry.node {
             Node::File { hash, size } => Some((entry, hash, size)),
             Node::Link { .. } | Node::Dir => None,
+        })
+    }
+
+    /// Every content that entries name, with its size; the same one may come more than once.
+    pub fn contents(&self) -> impl Iterator<Item = (ObjectId, u64)> {
+        self.entries.iter().filter_map(|entry| match &entry.node {
+            Node::File { hash, size } => Some((*hash, *size)),
+            Node::Link { target } => Some((crate::store::hash::of_bytes(target), target.len() as u64)),
+            Node::Dir => None,
         })
     }
 

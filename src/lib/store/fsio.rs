@@ -5,6 +5,7 @@
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
 pub mod document;
+pub mod log;
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -10,19 +10,27 @@
 //!     ├── .lock                          the engine's, for as long as the run executes
 //!     ├── .deleted                       tombstone of a deleted run
 //!     ├── run.json, events.jsonl, ...    the run store (room `run`)
+//!     ├── .events.lock                   held by whoever appends to events.jsonl (ours)
+//!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
 //!         ├── .lock                      history lock: every change of index and journal
 //!         ├── index.json                 stat cache, labels, head, overflow latch
+//!         ├── index.json.broken-<ns>     an index that could not be understood, kept when it was rebuilt (ours)
 //!         ├── labels.log                 journal of label and head changes (ours)
 //!         └── snapshots/
 //!             ├── <id>.json              a manifest
-//!             └── pin-<id>.json          hashes that <id> names outside `entries` (ours)
+//!             ├── pin-<id>.json          hashes that <id> names outside `entries` (ours)
+//!             ├── <name>.quarantined     a document that could not be understood, put aside by request (ours)
+//!             └── pin-quarantined-<name>.json   every hash in it (ours)
 //! ```
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::id::{ObjectId, RunId, SnapshotId};
 
+/// End of the name of a document that was put aside; no prune reads it, whatever stood before.
+pub const QUARANTINE_SUFFIX: &str = ".quarantined";
 /// Name of the directory in a workspace that may hold a store, and that holds a restore's staging area.
 pub const PROJECT_DIR: &str = ".iterion";
 /// Prefix of every temporary file that we or the original leave in a directory.
@@ -68,6 +76,18 @@ pub fn runs(store: &Path) -> PathBuf {
     store.join("runs")
 }
 
+/// The directory of a run's history, for a run directory of any name.
+#[must_use]
+pub fn history_below(run_dir: &Path) -> PathBuf {
+    run_dir.join("workspace")
+}
+
+/// The directory of a run's manifests and pins, for a run directory of any name.
+#[must_use]
+pub fn snapshots_below(run_dir: &Path) -> PathBuf {
+    history_below(run_dir).join("snapshots")
+}
+
 /// A run's directory.
 #[must_use]
 pub fn run(store: &Path, run: &RunId) -> PathBuf {
@@ -84,6 +104,30 @@ pub fn run_lock(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join(".deleted")
+}
+
+/// A run's event log.
+#[must_use]
+pub fn events(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("events.jsonl")
+}
+
+/// The lock of everybody who appends to a run's event log.
+#[must_use]
+pub fn events_lock(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".events.lock")
+}
+
+/// The mark that a flush of the event log failed, and that what it holds may not be durable.
+#[must_use]
+pub fn events_unsynced(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".events.unsynced")
+}
+
+/// A run's console log, into which events point with `log_offset`.
+#[must_use]
+pub fn run_log(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("run.log")
 }
 
 /// The directory of a run's history.
@@ -126,4 +170,30 @@ pub fn manifest(store: &Path, id: &RunId, snapshot: &SnapshotId) -> PathBuf {
 #[must_use]
 pub fn pin(store: &Path, id: &RunId, snapshot: &SnapshotId) -> PathBuf {
     snapshots(store, id).join(format!("{PIN_PREFIX}{snapshot}.json"))
+}
+
+/// Where a document that could not be understood is kept when it is made again; never a name that ends in `.json`.
+#[must_use]
+pub fn broken(document: &Path, unix_ns: u64) -> PathBuf {
+    beside(document, &format!(".broken-{unix_ns}"))
+}
+
+/// Where a document of a snapshots directory goes when it is put aside.
+#[must_use]
+pub fn quarantined(document: &Path) -> PathBuf {
+    beside(document, QUARANTINE_SUFFIX)
+}
+
+/// The pin that keeps alive whatever a document names that was put aside.
+#[must_use]
+pub fn quarantine_pin(document: &Path) -> PathBuf {
+    let mut name = OsString::from(format!("{PIN_PREFIX}quarantined-"));
+    name.push(document.file_name().unwrap_or_default());
+    document.with_file_name(name)
+}
+
+fn beside(document: &Path, suffix: &str) -> PathBuf {
+    let mut name = document.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    document.with_file_name(name)
 }

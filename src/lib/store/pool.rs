@@ -5,6 +5,7 @@
 //! holds the pool's lock shared; a sweep takes it exclusively.
 
 mod read;
+mod sweep;
 mod write;
 
 use std::collections::{HashMap, HashSet};
@@ -19,6 +20,7 @@ use super::{Store, fsio, layout};
 use crate::error::{Error, IoContext, Result};
 
 pub use read::VERIFY_FIRST_BYTES_MAX;
+pub use sweep::{Found, Removal, Sweep};
 pub use write::{PoolWriter, Put};
 
 /// The pool of a store, opened for reading or writing.

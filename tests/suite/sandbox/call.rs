@@ -165,7 +165,11 @@ impl Ran {
         let one_each = (1..programs.len()).all(|n| !programs[..n].contains(&programs[n]));
         let last = err.lines().last().unwrap_or_default();
         let well_formed = last.contains(": error: ") && !last.ends_with('.') && one_each;
-        assert!(self.code == code && well_formed, "it should have failed with {code} and one error line:\n{}", self.text());
+        assert!(
+            self.code == code && well_formed,
+            "it should have failed with {code} and one error line:\n{}",
+            self.text()
+        );
         err
     }
 
@@ -231,6 +235,7 @@ fn number(seen: &mut Vec<String>, word: &str) -> usize {
 #[test]
 fn a_text_has_tokens_instead_of_ids() {
     let oid = "a".repeat(64);
-    let text = tokens(&format!("1795956271524628324-0001 x\n{oid} 1795956271524628324-0001/1795956271524628325-0001\n"));
+    let text =
+        tokens(&format!("1795956271524628324-0001 x\n{oid} 1795956271524628324-0001/1795956271524628325-0001\n"));
     assert_eq!(text, "<snapshot 1> x\n<object 1> <snapshot 1>/<snapshot 2>\n");
 }

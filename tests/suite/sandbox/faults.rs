@@ -18,11 +18,7 @@ pub(crate) fn at_every_effect(
     for number in 1..=EFFECTS_MAX {
         let sandbox = prepare();
         let fired = sandbox.x("fired");
-        let ran = sandbox
-            .call()
-            .env("FAULT", format!("{number}:{what}"))
-            .env("WT_TEST_FIRED", &fired)
-            .sh(script);
+        let ran = sandbox.call().env("FAULT", format!("{number}:{what}")).env("WT_TEST_FIRED", &fired).sh(script);
         if !fired.exists() {
             assert!(number > 1, "the fault never fired:\n{}", ran.text());
             assert!(ran.code == 0, "without a fault it should have succeeded:\n{}", ran.text());

@@ -53,7 +53,10 @@ pub(crate) fn odd_names() -> Vec<Vec<u8>> {
     .into_iter()
     .map(<[u8]>::to_vec)
     .collect();
-    names.extend(["café", "cafe\u{301}", "\u{fffd}", "報告", "\u{85}c1 control", "\u{2028}"].map(|name| name.as_bytes().to_vec()));
+    names.extend(
+        ["café", "cafe\u{301}", "\u{fffd}", "報告", "\u{85}c1 control", "\u{2028}"]
+            .map(|name| name.as_bytes().to_vec()),
+    );
     names.push(vec![b'n'; 255]);
     names
 }
@@ -151,11 +154,26 @@ impl Sandbox {
             self.file([b"names/", name.as_slice()].concat(), format!("content {number}\n"));
         }
         self.file("run.sh", "#!/bin/sh\n").mode("run.sh", 0o755).file("secret", "key\n").mode("secret", 0o600);
-        self.file("empty file", "").file("d1/d2/d3/deep", "deep\n").file("twin", "same\n").file("d1/twin", "same\n");
+        self.file("empty file", "")
+            .file("d1/d2/d3/deep", "deep\n")
+            .file("twin", "same\n")
+            .file("d1/twin", "same\n");
         self.file("readonly", "r\n").mode("readonly", 0o444);
-        self.dir("empty dir").dir("d1/empty").mode("d1/empty", 0o700).dir(b"odd \xff dir").file([&b"odd \xff dir/\xfe"[..]].concat(), "x\n");
-        self.link("link", "twin").link("dangling", "/nowhere at all").link("loop", "loop").link("to dir", "d1").link(b"\xfdlink", b"\xff\n");
-        self.file("old", "old\n").mtime("old", -86_400 * 400, 5).file("late", "late\n").mtime("late", 9_300_000_000, 1);
+        self.dir("empty dir")
+            .dir("d1/empty")
+            .mode("d1/empty", 0o700)
+            .dir(b"odd \xff dir")
+            .file([&b"odd \xff dir/\xfe"[..]].concat(), "x\n");
+        self.link("link", "twin")
+            .link("dangling", "/nowhere at all")
+            .link("loop", "loop")
+            .link("to dir", "d1")
+            .link(b"\xfdlink", b"\xff\n");
+        self.file("old", "old\n").mtime("old", -86_400 * 400, 5).file("late", "late\n").mtime(
+            "late",
+            9_300_000_000,
+            1,
+        );
         self
     }
 }

@@ -137,7 +137,10 @@ impl Stored {
     /// Ids of all manifests, oldest first.
     pub(crate) fn ids(&self) -> Vec<String> {
         let names = self.snapshot_files().into_iter();
-        names.filter(|name| !name.starts_with("pin-")).filter_map(|name| Some(name.strip_suffix(".json")?.to_owned())).collect()
+        names
+            .filter(|name| !name.starts_with("pin-"))
+            .filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()))
+            .collect()
     }
 
     /// Ids of all objects in the pool.
@@ -159,7 +162,9 @@ impl Stored {
     pub(crate) fn temps(&self) -> Vec<String> {
         let tree = super::Tree::of(&self.store).paths();
         let is_temp = |path: &String| {
-            path.rsplit('/').next().is_some_and(|name| name.starts_with(".obj-") || name.starts_with(".iterion-tmp-"))
+            path.rsplit('/')
+                .next()
+                .is_some_and(|name| name.starts_with(".obj-") || name.starts_with(".iterion-tmp-"))
         };
         tree.into_iter().filter(is_temp).collect()
     }
@@ -170,14 +175,18 @@ impl Stored {
     pub(crate) fn check(&self) {
         let index = self.index();
         for (label, id) in index.labels.iter().chain([(&"HEAD".to_owned(), &index.head)]) {
-            assert!(id.is_empty() || self.manifest_path(id).exists(), "label {label} names {id}, which is not there");
+            assert!(
+                id.is_empty() || self.manifest_path(id).exists(),
+                "label {label} names {id}, which is not there"
+            );
         }
         for name in self.snapshot_files() {
             if name.starts_with('.') && !name.ends_with(".json") {
                 continue;
             }
             let bytes = std::fs::read(self.history.join("snapshots").join(&name)).unwrap();
-            let manifest: Manifest = serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let manifest: Manifest =
+                serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
             self.check_manifest(&name, &manifest);
         }
         self.journal();
@@ -199,7 +208,10 @@ impl Stored {
             manifest.parent
         );
         let entries = manifest.entries.clone().unwrap_or_default();
-        assert!(entries.windows(2).all(|pair| pair[0].path.as_bytes() < pair[1].path.as_bytes()), "{name}: not sorted");
+        assert!(
+            entries.windows(2).all(|pair| pair[0].path.as_bytes() < pair[1].path.as_bytes()),
+            "{name}: not sorted"
+        );
         assert!(manifest.skipped.is_sorted(), "{name}: skipped is not sorted");
         for entry in entries {
             let path = self.object_path(&entry.hash);

@@ -54,7 +54,11 @@ impl Tree {
 
     /// The paths, for those whose names are text.
     pub(crate) fn paths(&self) -> Vec<String> {
-        self.0.keys().filter(|path| !path.is_empty()).map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+        self.0
+            .keys()
+            .filter(|path| !path.is_empty())
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect()
     }
 
     /// Expects the same tree, and says what differs.
@@ -94,7 +98,14 @@ fn visit(root: &Path, name: Vec<u8>, detail: Detail, lines: &mut BTreeMap<Vec<u8
         write!(
             line,
             " ino {} mtime {}.{:09} ctime {}.{:09} links {} owner {}:{}",
-            meta.ino(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec(), meta.nlink(), meta.uid(), meta.gid()
+            meta.ino(),
+            meta.mtime(),
+            meta.mtime_nsec(),
+            meta.ctime(),
+            meta.ctime_nsec(),
+            meta.nlink(),
+            meta.uid(),
+            meta.gid()
         )
         .unwrap();
     }

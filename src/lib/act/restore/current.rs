@@ -65,12 +65,7 @@ impl Current {
     ) -> Result<Self> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
         let scan = Scan::take(workspace, history.store().identity()?, limits, None)?;
-        let in_scope = |path: &RelPath| {
-            request
-                .scope
-                .as_ref()
-                .is_none_or(|scope| scope.iter().any(|wanted| path.is_within(wanted) || wanted.is_within(path)))
-        };
+        let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
         let (mut wanted, mut rest, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
         scan.tree.visit(|path, found| match found {
             Found::Ignored(_) => ignored.push(path.to_owned()),

@@ -150,10 +150,15 @@ impl History {
 
 /// A pin: a file that looks like a manifest to the original's prune, which marks the hashes in its `entries`.
 pub(crate) fn pin_json(id: &SnapshotId, pinned: &[(ObjectId, u64)]) -> Vec<u8> {
+    pin_json_of(id.as_str(), pinned)
+}
+
+/// As [`pin_json`], for what is not a snapshot.
+pub(crate) fn pin_json_of(of: &str, pinned: &[(ObjectId, u64)]) -> Vec<u8> {
     let mut out = Vec::new();
     out.push(b'{');
     push_key(&mut out, "pin_of");
-    push_string(&mut out, id.as_str());
+    push_string(&mut out, of);
     push_key(&mut out, "entries");
     push_array(&mut out, pinned, |out, (id, size)| {
         let hex = id.to_string();

@@ -74,6 +74,23 @@ fn stage(
     Ok(())
 }
 
+/// Gives the file at `path` another name beside it, unless that is taken.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`]; nothing is moved then.
+pub fn move_aside(path: &Path, aside: &Path, durability: Durability) -> Result<Published> {
+    let ((dir, from), (_, to)) = (split(path)?, split(aside)?);
+    let opened = super::open_store_dir(dir).on("cannot open", dir)?;
+    match super::rename_new(opened.as_fd(), from, opened.as_fd(), to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Published::Exists),
+        other => other.on("cannot put aside", path)?,
+    }
+    if durability == Durability::Flushed {
+        super::flush_dir(opened.as_fd(), to).on("cannot flush the directory of", path)?;
+    }
+    Ok(Published::New)
+}
+
 /// Removes the document at `path`; it may be gone already.
 ///
 /// # Errors
@@ -85,6 +102,18 @@ pub fn remove(path: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other.on("cannot remove", path),
     }
+}
+
+/// Flushes a directory of documents, so that what was removed from it stays removed.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`].
+pub fn flush_dir(dir: &Path, durability: Durability) -> Result<()> {
+    if durability == Durability::Off {
+        return Ok(());
+    }
+    let opened = super::open_store_dir(dir).on("cannot open", dir)?;
+    super::flush_dir(opened.as_fd(), dir.as_os_str().as_bytes()).on("cannot flush the directory", dir)
 }
 
 fn split(path: &Path) -> Result<(&Path, &[u8])> {

@@ -43,6 +43,7 @@ pub struct Put {
 /// Stores contents; nothing has its name before [`PoolWriter::commit`].
 pub struct PoolWriter<'a> {
     pool: &'a Pool,
+    trusts_existing: bool,
     state: Mutex<State>,
 }
 
@@ -59,7 +60,13 @@ impl<'a> PoolWriter<'a> {
     /// Begins with nothing staged.
     #[must_use]
     pub fn new(pool: &'a Pool) -> Self {
-        Self { pool, state: Mutex::default() }
+        Self { pool, trusts_existing: true, state: Mutex::default() }
+    }
+
+    /// As [`PoolWriter::new`], but what is put replaces an object that is there: it is known to be damaged.
+    #[must_use]
+    pub fn replacing(pool: &'a Pool) -> Self {
+        Self { pool, trusts_existing: false, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -160,6 +167,9 @@ impl<'a> PoolWriter<'a> {
     pub fn keep_existing(&self, id: ObjectId, size: u64) -> Result<bool> {
         if self.state().staged.contains_key(&id) {
             return Ok(true);
+        }
+        if !self.trusts_existing {
+            return Ok(false);
         }
         let Some((found_size, mtime)) = self.pool.examine(id)? else { return Ok(false) };
         if found_size != size {

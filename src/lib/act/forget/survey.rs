@@ -1,0 +1,71 @@
+//! Every snapshot of a run, as far as a forget must know it.
+
+use std::collections::BTreeMap;
+
+use crate::error::Result;
+use crate::history::History;
+use crate::history::index::Index;
+use crate::store::id::SnapshotId;
+
+/// One snapshot.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) id: SnapshotId,
+    pub(super) parent: Option<SnapshotId>,
+    /// The label it was made under.
+    pub(super) own: Option<String>,
+    /// The labels that point to it now.
+    pub(super) labels: Vec<String>,
+}
+
+pub(super) struct Survey {
+    all: BTreeMap<SnapshotId, Snapshot>,
+    /// The chain, oldest first.
+    chain: Vec<SnapshotId>,
+}
+
+impl Survey {
+    pub(super) fn take(history: &History, index: &Index) -> Result<Self> {
+        let mut all = BTreeMap::new();
+        for id in history.snapshot_ids()? {
+            let manifest = history.manifest(&id)?;
+            let labels = index.labels_of(&id).into_iter().map(str::to_owned).collect();
+            all.insert(id.clone(), Snapshot { id, parent: manifest.parent, own: manifest.label, labels });
+        }
+        let mut chain = Vec::new();
+        for (id, manifest) in history.chain(index.head.clone()) {
+            // A parent that was lost ends the chain; that is not for a forget to mend.
+            if let Err(error) = manifest {
+                if all.contains_key(&id) {
+                    return Err(error);
+                }
+                break;
+            }
+            chain.push(id);
+        }
+        chain.reverse();
+        Ok(Self { all, chain })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn get(&self, id: &SnapshotId) -> Option<&Snapshot> {
+        self.all.get(id)
+    }
+
+    /// All snapshots, whether the chain reaches them or not.
+    pub(super) fn newest_first(&self) -> impl Iterator<Item = &Snapshot> {
+        self.all.values().rev()
+    }
+
+    /// The chain, oldest first.
+    pub(super) fn chain(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+        self.chain.iter().filter_map(|id| self.all.get(id))
+    }
+
+    pub(super) fn head(&self) -> Option<&SnapshotId> {
+        self.chain.last()
+    }
+}
