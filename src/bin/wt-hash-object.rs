@@ -78,16 +78,17 @@ struct Args {
     #[arg(long, conflicts_with = "stdin_records")]
     stdin_paths: bool,
     /// With --stdin-paths, a list without its end mark is an error
-    #[arg(long, requires = "stdin_paths")]
+    #[arg(long, requires = "stdin_paths", conflicts_with_all = ["stdin", "stdin_records", "files"])]
     require_end: bool,
     /// Fill in the records that stand on standard input
     #[arg(long)]
     stdin_records: bool,
     /// Take a list of records without version line and end mark
-    #[arg(long, requires = "stdin_records")]
+    #[arg(long, requires = "stdin_records", conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     allow_unterminated: bool,
     /// Stop when there is more new content than this
-    #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records")]
+    #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records",
+        conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     max_new_bytes: Option<u64>,
     /// Files to hash
     #[arg(value_name = "FILE", conflicts_with_all = ["stdin", "stdin_paths", "stdin_records"],

@@ -13,12 +13,17 @@
 mod sandbox;
 
 mod cat_object;
+mod concurrency;
 mod docs;
+mod durability;
 mod gaps;
 mod hash_object;
 mod journal;
 mod limits;
 mod ls_files;
+mod malformed;
+mod many_files;
+mod original_store;
 mod output;
 mod privacy;
 mod project_untouched;

@@ -48,6 +48,11 @@ impl Tree {
         self
     }
 
+    /// The part of the tree that is one path.
+    pub(crate) fn only(&self, name: &str) -> Self {
+        Self(self.0.iter().filter(|(path, _)| path.as_slice() == name.as_bytes()).map(|(path, line)| (path.clone(), line.clone())).collect())
+    }
+
     /// The paths, for those whose names are text.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.0
