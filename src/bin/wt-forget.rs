@@ -128,7 +128,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         }
     }
     if args.dry_run {
-        plan.gone.iter().for_each(|gone| write_gone(cli, gone));
+        for gone in &plan.gone {
+            write_gone(cli, gone);
+        }
     } else {
         plan.carry_out(&mut |gone| write_gone(cli, gone))?;
     }

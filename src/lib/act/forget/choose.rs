@@ -1,6 +1,6 @@
 //! Which snapshots are meant: those that were named, those that a policy does not keep, the oldest of too many bytes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::survey::{Snapshot, Survey};
 use super::{Kept, Policy, Request, named_by, protecting, refusal};
@@ -50,7 +50,7 @@ pub(super) fn choose(history: &History, index: &Index, survey: &Survey, request:
 fn choose_named(history: &History, index: &Index, survey: &Survey, request: &Request) -> Result<Chosen> {
     let mut chosen = Chosen::default();
     // A snapshot that was named by its label is asked for by that label.
-    let asked: BTreeMap<&str, ()> = request.named.iter().map(|name| (name.as_str(), ())).collect();
+    let asked: Vec<&str> = request.named.iter().map(String::as_str).collect();
     for name in &request.named {
         let id = history.resolve(index, name)?;
         let snapshot = survey.get(&id).ok_or_else(|| {
@@ -77,7 +77,7 @@ fn choose_by(survey: &Survey, request: &Request, is_chosen: &dyn Fn(&Snapshot, O
         if !is_chosen(snapshot, places.get(&snapshot.id).copied()) {
             continue;
         }
-        let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeMap::new());
+        let labels = protecting(&snapshot.labels, &request.drop_labels, &[]);
         let id = snapshot.id.clone();
         if survey.head() == Some(&id) {
             chosen.kept.push(Kept { id, reason: "it is the newest one".into() });
@@ -125,7 +125,7 @@ pub(super) fn shrink(
     let mut total = uses.values().map(|(size, _)| *size).fold(0, u64::saturating_add);
     let places = places(survey);
     let is_protected = |snapshot: &Snapshot| {
-        let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeMap::new());
+        let labels = protecting(&snapshot.labels, &request.drop_labels, &[]);
         !labels.is_empty() || is_kept(&request.policy, snapshot, places.get(&snapshot.id).copied(), survey)
     };
     // What the chain does not reach was never finished; it goes first.

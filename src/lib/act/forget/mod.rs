@@ -14,7 +14,7 @@ mod choose;
 mod judge;
 mod survey;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -227,11 +227,11 @@ impl Plan<'_> {
 }
 
 /// The labels of a snapshot that still protect it.
-fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &BTreeMap<&str, ()>) -> Vec<&'s str> {
+fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &[&str]) -> Vec<&'s str> {
     labels
         .iter()
         .map(String::as_str)
-        .filter(|label| !dropped.iter().any(|glob| glob.matches(label)) && !asked.contains_key(label))
+        .filter(|label| !dropped.iter().any(|glob| glob.matches(label)) && !asked.contains(label))
         .collect()
 }
 
