@@ -13,3 +13,4 @@ mod media;
 mod prune;
 mod purge;
 mod sandbox;
+mod thrash;
