@@ -76,6 +76,7 @@ fn main() -> ExitCode {
     cli::main(&PAGE, run)
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     let run = cli.env.run_if_named(&args.run)?;
@@ -95,7 +96,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             Some(run) => vec![run.clone()],
             None => fsck::runs_to_rebuild(&store, &check(Depth::Quick)?),
         };
-        runs.into_iter().try_for_each(|run| rebuild(cli, &store, run))?;
+        for run in runs {
+            rebuild(cli, &store, &run)?;
+        }
     }
     let mut report = check(depth)?;
     if let Some(source) = source.filter(|_| !report.wanted.is_empty()) {
@@ -104,7 +107,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         report.findings.retain(|finding| finding.object.is_none_or(|id| !healed.contains(&id)));
     }
     drop(ticker);
-    report.findings.iter().for_each(|finding| write_finding(cli, finding));
+    for finding in &report.findings {
+        write_finding(cli, finding);
+    }
     finish(cli, &store, &report)
 }
 
@@ -127,13 +132,17 @@ fn put_aside(cli: &Cli, store: &Store, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn rebuild(cli: &Cli, store: &Store, run: RunId) -> Result<()> {
+fn rebuild(cli: &Cli, store: &Store, run: &RunId) -> Result<()> {
     let rebuilt = History::new(store, run.clone()).rebuild()?;
-    rebuilt.unread.iter().for_each(|error| cli.warn(error));
-    rebuilt.dropped.iter().for_each(|label| {
+    for error in &rebuilt.unread {
+        cli.warn(error);
+    }
+    for label in &rebuilt.dropped {
         cli.warn(format!("label {} points to nothing that can be read and is gone", quote::name(label.as_bytes())));
-    });
-    rebuilt.pins.iter().for_each(|pin| cli.note(format!("wrote {} again", quote::path(pin))));
+    }
+    for pin in &rebuilt.pins {
+        cli.note(format!("wrote {} again", quote::path(pin)));
+    }
     if !rebuilt.is_written {
         cli.note(format!("the index of run '{run}' is as it should be"));
         return Ok(());

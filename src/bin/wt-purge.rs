@@ -111,7 +111,9 @@ fn write(cli: &mut Cli, action: &str, members: &[(&str, &[u8])], size: Option<u6
     if cli.json() {
         let mut line = b"{\"action\":".to_vec();
         json::push_string(&mut line, action);
-        members.iter().for_each(|(key, text)| json::push_display_name(&mut line, key, text));
+        for (key, text) in members {
+            json::push_display_name(&mut line, key, text);
+        }
         if let Some(size) = size {
             json::push_key(&mut line, "size");
             json::push_number(&mut line, size);

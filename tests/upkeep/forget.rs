@@ -180,6 +180,25 @@ fn the_oldest_go_until_the_rest_fits() {
 }
 
 #[test]
+fn over_all_runs_the_oldest_go_first_whatever_run_they_are_of() {
+    let box_ = Sandbox::new();
+    let mut of_r = Vec::new();
+    for n in 0..3_u8 {
+        of_r.push(box_.capture_with("r", Some("l"), "f", &[n; 1000]));
+        box_.capture_with("o", Some("l"), "f", &[n + 10; 1000]);
+    }
+    let args = ["--store-max-bytes", "4000"];
+    let dry = box_.run("wt-forget", &[&args[..], &["-n"]].concat()).ok();
+    assert_eq!(box_.run("wt-forget", &args).ok(), dry);
+    assert_eq!(dry.lines().count(), 2, "one of each run: {dry}");
+    assert_eq!(log(&box_), reversed(&[&of_r[1], &of_r[2]]));
+    sound(&box_);
+    let ran = box_.run("wt-forget", &["--store-max-bytes", "0"]).exits(3);
+    assert_eq!(ran.lines().len(), 2);
+    let _ = box_.run("wt-forget", &["--store-max-bytes", "0", "--max-bytes", "0", "--run", "r"]).exits(2);
+}
+
+#[test]
 fn a_snapshot_that_no_chain_reaches_goes_by_policy() {
     let (box_, ids) = chain(&["a", "b"]);
     let text = String::from_utf8(fs::read(box_.manifest("r", &ids[1])).unwrap()).unwrap();

@@ -8,8 +8,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::History;
 use crate::history::index::Index;
-use crate::history::manifest::Manifest;
-use crate::store::id::{ObjectId, SnapshotId};
+use crate::store::id::SnapshotId;
 
 /// What was chosen.
 #[derive(Default)]
@@ -51,6 +50,7 @@ fn choose_named(history: &History, index: &Index, survey: &Survey, request: &Req
     let mut chosen = Chosen::default();
     // A snapshot that was named by its label is asked for by that label.
     let asked: BTreeSet<&str> = request.named.iter().map(String::as_str).collect();
+    let asked: Vec<&str> = request.named.iter().map(String::as_str).collect();
     for name in &request.named {
         let id = history.resolve(index, name)?;
         let snapshot = survey.get(&id).ok_or_else(|| {
@@ -78,6 +78,7 @@ fn choose_by(survey: &Survey, request: &Request, is_chosen: &dyn Fn(&Snapshot, O
             continue;
         }
         let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeSet::new());
+        let labels = protecting(&snapshot.labels, &request.drop_labels, &[]);
         let id = snapshot.id.clone();
         if survey.head() == Some(&id) {
             chosen.kept.push(Kept { id, reason: "it is the newest one".into() });
@@ -91,12 +92,12 @@ fn choose_by(survey: &Survey, request: &Request, is_chosen: &dyn Fn(&Snapshot, O
 }
 
 /// How many snapshots of the chain are newer.
-fn places(survey: &Survey) -> HashMap<&SnapshotId, usize> {
+pub(super) fn places(survey: &Survey) -> HashMap<&SnapshotId, usize> {
     survey.chain().rev().enumerate().map(|(place, snapshot)| (&snapshot.id, place)).collect()
 }
 
 /// Whether a policy keeps a snapshot; `place` counts from the newest of the chain.
-fn is_kept(policy: &Policy, snapshot: &Snapshot, place: Option<usize>, survey: &Survey) -> bool {
+pub(super) fn is_kept(policy: &Policy, snapshot: &Snapshot, place: Option<usize>, survey: &Survey) -> bool {
     let under = |test: &dyn Fn(&str) -> bool| snapshot.labels.iter().chain(&snapshot.own).any(|label| test(label));
     let is_gate = |label: &str| label.starts_with("gate:") && crate::history::label::is_boundary(label);
     let age_ns = clock::now_ns().saturating_sub(snapshot.id.unix_ns());

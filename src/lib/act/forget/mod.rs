@@ -12,6 +12,7 @@
 
 mod choose;
 mod judge;
+mod shrink;
 mod survey;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use crate::store::lock::Lock;
 use crate::store::{layout, read_document};
 use crate::stream::quote;
 use crate::tree::rules::TextGlob;
+pub use shrink::{Across, across};
 use survey::Survey;
 
 /// Which snapshots are to stay; all others are chosen.
@@ -139,7 +141,7 @@ pub fn plan<'a>(history: &'a History, request: &Request, intent: Intent) -> Resu
         kept.push(Kept { id, reason });
     }
     let still_bytes = match request.bytes_max {
-        Some(limit) => choose::shrink(history, &survey, request, limit, &mut chosen.doomed)?,
+        Some(limit) => shrink::shrink(history, &survey, request, limit, &mut chosen.doomed)?,
         None => None,
     };
     let doomed = chosen.doomed;
@@ -228,6 +230,7 @@ impl Plan<'_> {
 
 /// The labels of a snapshot that still protect it.
 fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &BTreeSet<&str>) -> Vec<&'s str> {
+fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &[&str]) -> Vec<&'s str> {
     labels
         .iter()
         .map(String::as_str)

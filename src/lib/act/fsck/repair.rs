@@ -3,11 +3,12 @@
 //! The tree is only read, and nothing is believed: a file is hashed, and hashed once more while it is stored. Files that
 //! the ignore rules leave out may hold a content as well as any other, so rules play no part here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::Wanted;
 use crate::act::intake::{Sink, take_named};
 use crate::error::Result;
 use crate::store::Store;
@@ -27,6 +28,7 @@ pub fn from_workspace(
     workspace: &Workspace,
     wanted: &HashMap<ObjectId, Option<u64>>,
 ) -> Result<HashSet<ObjectId>> {
+pub fn from_workspace(store: &Store, workspace: &Workspace, wanted: &Wanted) -> Result<HashSet<ObjectId>> {
     let pool = Pool::create(store)?;
     let _lock = pool.lock(Mode::Shared)?;
     let writer = PoolWriter::replacing(&pool);
