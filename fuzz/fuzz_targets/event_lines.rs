@@ -16,8 +16,8 @@ impl Source for Slow<'_> {
         let most = self.1.min(buffer.len());
         self.0.read_at(&mut buffer[..most], offset)
     }
-    fn ends_short(&self) -> bool {
-        false
+    fn len_now(&self) -> std::io::Result<Option<u64>> {
+        Ok(None)
     }
 }
 
