@@ -3,33 +3,8 @@
 # under each shell, with WT_SHELL set so that a script that runs itself again stays under that shell.
 set -eu
 
-# script NAME ARG...: runs a porcelain script under the shell that is tested.
-script() {
-	script_name=$1
-	shift
-	# shellcheck disable=SC2086 # a shell and its first argument
-	$WT_SHELL "$SCRIPTS/$script_name" "$@"
-}
-
-# expect CODE COMMAND...: the command must end with this exit code.
-expect() {
-	expected=$1
-	shift
-	got=0
-	"$@" || got=$?
-	[ "$got" -eq "$expected" ] || fail "exit code $got, expected $expected: $*"
-}
-
-fail() {
-	echo "not as expected: $*"
-	exit 1
-}
-
-# tree: everything in the workspace, as one text.
-tree() {
-	find . -path ./.iterion -prune -o -printf '%p %y %m %l\n' | sort
-	find . -type f -exec sha256sum {} + | sort
-}
+# shellcheck source=tests/sh/helpers
+. "$SCRIPTS/../tests/sh/helpers"
 
 workspace() {
 	mkdir ws 'ws/a dir' ws/empty
@@ -129,7 +104,7 @@ test_options_that_do_not_exist_are_refused() {
 }
 
 test_help_is_on_standard_output() {
-	for name in wt wt-capture wt-bank wt-undo; do
+	for name in wt wt-capture wt-bank wt-undo wt-boundary; do
 		script "$name" --help | grep -q "^usage: $name " || fail "help of $name"
 	done
 }
@@ -150,18 +125,6 @@ test_leading_dashes_and_odd_names_pass() {
 	rm -- -rf
 	script wt-undo -q -- before >/dev/null
 	[ -e ./-rf ] || fail "a name that begins with a dash"
-}
-
-# dead STAGE HOW: a search path on which one stage of the pipeline dies in the middle of its output.
-dead() {
-	mkdir -p "$SCRATCH/dead"
-	real=$(command -v "$1")
-	case $2 in
-	cut) printf '#!/bin/sh\n%s "$@" | head -c 300\nkill -9 $$\n' "$real" >"$SCRATCH/dead/$1" ;;
-	silent) printf '#!/bin/sh\nkill -9 $$\n' >"$SCRATCH/dead/$1" ;;
-	esac
-	chmod +x "$SCRATCH/dead/$1"
-	PATH=$SCRATCH/dead:$PATH
 }
 
 test_a_dead_first_stage_makes_no_snapshot() {
