@@ -121,8 +121,6 @@ fn write_line(cli: &mut Cli, store: &Store, doomed: &Doomed, size: u64) {
     cli.out.line(&line);
 }
 
-fn write_summary(cli: &mut Cli, report: &Report, documents: usize, live: usize, strangers: usize, dry_run: bool) {
-    let mut object = b"{\"summary\":{".to_vec();
 fn write_summary(cli: &mut Cli, report: &Report, [documents, live, strangers]: [usize; 3], dry_run: bool) {
     let mut line = b"{\"summary\":{".to_vec();
     for (key, number) in [
@@ -134,10 +132,10 @@ fn write_summary(cli: &mut Cli, report: &Report, [documents, live, strangers]: [
         ("live", live as u64),
         ("strangers", strangers as u64),
     ] {
-        json::push_key(&mut object, key);
-        json::push_number(&mut object, number);
+        json::push_key(&mut line, key);
+        json::push_number(&mut line, number);
     }
-    json::push_key(&mut object, "dry_run");
-    object.extend_from_slice(if dry_run { b"true}}" } else { b"false}}" });
-    cli.out.line(&object);
+    json::push_key(&mut line, "dry_run");
+    line.extend_from_slice(if dry_run { b"true}}" } else { b"false}}" });
+    cli.out.line(&line);
 }

@@ -49,7 +49,6 @@ pub(super) fn choose(history: &History, index: &Index, survey: &Survey, request:
 fn choose_named(history: &History, index: &Index, survey: &Survey, request: &Request) -> Result<Chosen> {
     let mut chosen = Chosen::default();
     // A snapshot that was named by its label is asked for by that label.
-    let asked: BTreeSet<&str> = request.named.iter().map(String::as_str).collect();
     let asked: Vec<&str> = request.named.iter().map(String::as_str).collect();
     for name in &request.named {
         let id = history.resolve(index, name)?;
@@ -77,7 +76,6 @@ fn choose_by(survey: &Survey, request: &Request, is_chosen: &dyn Fn(&Snapshot, O
         if !is_chosen(snapshot, places.get(&snapshot.id).copied()) {
             continue;
         }
-        let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeSet::new());
         let labels = protecting(&snapshot.labels, &request.drop_labels, &[]);
         let id = snapshot.id.clone();
         if survey.head() == Some(&id) {
@@ -106,50 +104,4 @@ pub(super) fn is_kept(policy: &Policy, snapshot: &Snapshot, place: Option<usize>
         || policy.within.is_some_and(|within| u128::from(age_ns) <= within.as_nanos())
         || policy.labels.iter().any(|glob| under(&|label| glob.matches(label)))
         || (policy.gates && under(&is_gate))
-}
-
-/// Dooms the oldest snapshots until the files of the rest take no more than `limit` bytes. Says how many they still take
-/// where something protects the oldest one before that.
-pub(super) fn shrink(
-    history: &History,
-    survey: &Survey,
-    request: &Request,
-    limit: u64,
-    doomed: &mut BTreeSet<SnapshotId>,
-) -> Result<Option<u64>> {
-    let mut uses: HashMap<ObjectId, (u64, usize)> = HashMap::new();
-    for snapshot in survey.newest_first().filter(|snapshot| !doomed.contains(&snapshot.id)) {
-        for (id, size) in contents(&history.manifest(&snapshot.id)?) {
-            uses.entry(id).or_insert((size, 0)).1 += 1;
-        }
-    }
-    let mut total = uses.values().map(|(size, _)| *size).fold(0, u64::saturating_add);
-    let places = places(survey);
-    let is_protected = |snapshot: &Snapshot| {
-        let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeSet::new());
-        !labels.is_empty() || is_kept(&request.policy, snapshot, places.get(&snapshot.id).copied(), survey)
-    };
-    // What the chain does not reach was never finished; it goes first.
-    let unreached =
-        survey.newest_first().filter(|snapshot| !places.contains_key(&snapshot.id) && !is_protected(snapshot));
-    for snapshot in unreached.chain(survey.chain().take_while(|snapshot| !is_protected(snapshot))) {
-        if total <= limit {
-            break;
-        }
-        for (id, size) in contents(&history.manifest(&snapshot.id)?) {
-            if let Some((_, count)) = uses.get_mut(&id) {
-                *count -= 1;
-                if *count == 0 {
-                    total = total.saturating_sub(size);
-                }
-            }
-        }
-        doomed.insert(snapshot.id.clone());
-    }
-    Ok((total > limit).then_some(total))
-}
-
-/// The contents of a snapshot, each once.
-fn contents(manifest: &Manifest) -> HashMap<ObjectId, u64> {
-    manifest.files().map(|(_, id, size)| (id, size)).collect()
 }

@@ -229,7 +229,6 @@ impl Plan<'_> {
 }
 
 /// The labels of a snapshot that still protect it.
-fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &BTreeSet<&str>) -> Vec<&'s str> {
 fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &[&str]) -> Vec<&'s str> {
     labels
         .iter()

@@ -49,7 +49,6 @@ pub(super) fn check(run: &Path, named: &mut Named, report: &mut Report) -> Snaps
                 "left by a killed program",
                 "wt-prune removes it when it is old",
             );
-        } else if !layout::HISTORY_NAMES.contains(&name.as_slice()) && !is_kept(&name) {
         } else if !layout::is_history_name(&name) && !is_kept(&name) {
             report.add(Severity::Note, "stranger", path, "not ours", "nothing to do");
         }

@@ -22,12 +22,6 @@ use crate::tree::root::Workspace;
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] where the pool fails. A file that cannot be read is no help and no error.
-#[allow(clippy::implicit_hasher, reason = "the one caller has the one hasher")]
-pub fn from_workspace(
-    store: &Store,
-    workspace: &Workspace,
-    wanted: &HashMap<ObjectId, Option<u64>>,
-) -> Result<HashSet<ObjectId>> {
 pub fn from_workspace(store: &Store, workspace: &Workspace, wanted: &Wanted) -> Result<HashSet<ObjectId>> {
     let pool = Pool::create(store)?;
     let _lock = pool.lock(Mode::Shared)?;
