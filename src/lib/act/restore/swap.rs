@@ -90,7 +90,9 @@ pub(super) fn carry_out(
         seam::hook("before-swap");
         done = swapper.swap(&plan, pool, durability, request, report).map_err(|error| match error.kind() {
             Kind::Refused => error,
-            _ => error.hint("some files are restored and some are not, each of them whole; restore again to finish"),
+            _ => {
+                error.hint("some files are restored and some are not, each of them whole; restore again to finish")
+            }
         });
     }
     if done.is_ok() && durability == Durability::Flushed {
