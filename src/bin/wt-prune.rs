@@ -40,7 +40,7 @@ static PAGE: Page = Page {
         Example { text: "What would go:", script: "wt-prune --dry-run" },
         Example {
             text: "Drop old snapshots, then their objects:",
-            script: "wt-forget --run demo --keep-last 20\nwt-prune",
+            script: "wt-forget --run demo --keep-last 20 --drop-labels '*'\nwt-prune",
         },
     ],
     see_also: &["wt-forget(1)", "wt-du(1)", "wt-fsck(1)", "wt-store(5)"],
