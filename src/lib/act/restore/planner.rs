@@ -270,8 +270,10 @@ impl<'a> Planner<'a> {
             if !self.is_in_scope(&gap.path) {
                 continue;
             }
+            // A directory that holds something stands for itself, unless it was one then.
             let is_there = self.current.records.contains_key(&gap.path)
-                || super::current::examine(self.workspace, &gap.path).is_ok();
+                || super::current::examine(self.workspace, &gap.path)
+                    .is_ok_and(|stat| stat.kind != EntryKind::Dir || gap.hides_subtree);
             if !draft.done.insert(gap.path.clone()) || !is_there {
                 continue;
             }
