@@ -278,7 +278,7 @@ fn killed_or_failing_anywhere_the_history_stays_sound_and_a_rerun_finishes() {
             let manifests = left
                 .filter(|entry| {
                     let name = entry.as_ref().unwrap().file_name().into_string().unwrap();
-                    name.ends_with(".json") && !name.starts_with("pin-")
+                    !name.starts_with("pin-") && name.strip_suffix(".json").is_some()
                 })
                 .count();
             if !fired {
