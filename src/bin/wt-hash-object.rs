@@ -78,16 +78,17 @@ struct Args {
     #[arg(long, conflicts_with = "stdin_records")]
     stdin_paths: bool,
     /// With --stdin-paths, a list without its end mark is an error
-    #[arg(long, requires = "stdin_paths")]
+    #[arg(long, requires = "stdin_paths", conflicts_with_all = ["stdin", "stdin_records", "files"])]
     require_end: bool,
     /// Fill in the records that stand on standard input
     #[arg(long)]
     stdin_records: bool,
     /// Take a list of records without version line and end mark
-    #[arg(long, requires = "stdin_records")]
+    #[arg(long, requires = "stdin_records", conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     allow_unterminated: bool,
     /// Stop when there is more new content than this
-    #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records")]
+    #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records",
+        conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     max_new_bytes: Option<u64>,
     /// Files to hash
     #[arg(value_name = "FILE", conflicts_with_all = ["stdin", "stdin_paths", "stdin_records"],
@@ -180,6 +181,8 @@ fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: 
     };
     let store = cli.env.store(&args.store, workspace.path())?;
     let stores = args.write && !cli.env.captures_are_off();
+    // Before anything is made: a stage before this one may have failed, or found the workspace to be the store.
+    let mut next = Some(read_batch(reader)?);
     let pool = if stores { Some(Pool::create(&store)?) } else { Pool::open(&store)? };
     let index = match cli.env.run_if_named(&args.run)? {
         Some(run) => History::new(&store, run).index()?,
@@ -196,7 +199,10 @@ fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: 
     };
     let framing = args.zero.framing();
     loop {
-        let (batch, is_last) = read_batch(reader)?;
+        let (batch, is_last) = match next.take() {
+            Some(first) => first,
+            None => read_batch(reader)?,
+        };
         let filled = {
             let _workspace_lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
             let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
@@ -223,7 +229,10 @@ fn read_batch<R: BufRead>(reader: &mut Reader<R>) -> Result<(Vec<Record>, bool)>
         match reader.step()? {
             Step::Record(record) => batch.push(record),
             Step::End => return Ok((batch, true)),
-            Step::Failed(code, text) => return Err(wire::upstream_failure(cli::kind_of_exit_code(code), &text)),
+            Step::Failed(code, text) => {
+                // The stage that failed has said why; our follower gets its mark.
+                return Err(Error::new(cli::kind_of_exit_code(code), text).reported());
+            }
         }
     }
     Ok((batch, false))

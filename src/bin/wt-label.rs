@@ -115,7 +115,7 @@ struct Args {
     require_end: bool,
     /// What the options above take
     #[arg(value_name = "ARG")]
-    args: Vec<String>,
+    words: Vec<String>,
 }
 
 fn main() -> ExitCode {
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     let history = History::new(&store, cli.env.run(&args.run)?);
-    let words: Vec<&str> = args.args.iter().map(String::as_str).collect();
+    let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let expected = match &args.expect {
         Some(text) => Expected::named(text)?,
         None if args.create => Expected::Absent,

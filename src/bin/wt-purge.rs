@@ -35,7 +35,8 @@ static PAGE: Page = Page {
     environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "WT_FSYNC", "WT_LOCK_WAIT"],
     examples: &[Example {
         text: "A key that was captured before it was ignored:",
-        script: "wt-purge --dry-run secrets/key.pem\nwt-purge --yes secrets/key.pem",
+        script: "echo secret > key.pem\nwt-capture --run demo oops\necho key.pem >> .iterionignore\n\
+            wt-purge --dry-run key.pem\nwt-purge --yes key.pem",
     }],
     see_also: &["wt-forget(1)", "wt-prune(1)", "wt-check-ignore(1)"],
     effect: Effect::Changes,

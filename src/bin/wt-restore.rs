@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use workspacetrack::act::restore::{self, Action, Line, Place, Report, Request};
+use workspacetrack::act::restore::{self, Action, Line, Place, Report, Request, Scope};
 use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
@@ -18,7 +18,7 @@ static PAGE: Page = Page {
     about: "put a snapshot, or part of it, back into the workspace",
     synopsis: &[
         "[-C DIR] --run ID [-n] [--protect PATH]... [--keep-edited REF] SNAPSHOT",
-        "[-C DIR] --run ID [-n] [-z] [--require-end] --paths-from-stdin SNAPSHOT",
+        "[-C DIR] --run ID [-n] [-z] [--require-end] [--exact] --paths-from-stdin SNAPSHOT",
     ],
     description: "Makes the workspace as the snapshot records it: writes what differs, removes what the snapshot would have had and \
         has not, sets modes. What is equal is not touched. Ignore rules are read once, before anything is changed; what \
@@ -30,11 +30,11 @@ static PAGE: Page = Page {
         came out is compared with what was there when the plan was made: if somebody saved in between, their file goes \
         back and the path is kept. A file is whole-old or whole-new at every moment; after a kill, the next restore clears \
         up and finishes. Links are never followed. Hard links between files are not kept.\n\n\
-        With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; an empty list does \
-        nothing.",
+        With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; with `--exact` only \
+        the paths themselves. An empty list does nothing.",
     output: "One line a path: the action, a tab, the path; a directory ends in a slash. Actions are `write`, `delete`, `chmod` and \
         `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `oversized`, `unreadable`, `special`, \
-        `blocked`, `collision`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
+        `blocked`, `collision`, `denied`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
         With `--json`, an object a path with `action`, `path`, `reason` and `displaced`, the id of the content that was \
         replaced, and last an object `summary`. Counts go to standard error.",
     exit: &[
@@ -80,6 +80,9 @@ struct Args {
     /// Touch only the paths that stand on standard input, and what lies below them
     #[arg(long)]
     paths_from_stdin: bool,
+    /// With --paths-from-stdin, only the paths themselves, and nothing below them
+    #[arg(long, requires = "paths_from_stdin")]
+    exact: bool,
     /// With --paths-from-stdin, a list without its end mark is an error
     #[arg(long, requires = "paths_from_stdin")]
     require_end: bool,
@@ -127,7 +130,8 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> 
     let protect = args.protect.iter().map(|path| restore::map_into_workspace(workspace, path));
     let scope = if args.paths_from_stdin {
         let mark = if args.require_end { EndMark::Required } else { EndMark::Optional };
-        Some(paths::read_paths(cli::input::stdin(), args.zero.framing(), mark)?)
+        let paths = paths::read_paths(cli::input::stdin(), args.zero.framing(), mark)?;
+        Some(if args.exact { Scope::exact(paths) } else { Scope::subtrees(paths) })
     } else {
         None
     };
@@ -170,7 +174,7 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
         match (&saved.object, &saved.left_at) {
             (Some(id), _) => cli.warn(format!("bytes of {what} that were nowhere else are object {id} now")),
             (None, Some(place)) => {
-                cli.warn(format!("bytes of {what} cannot be read and stay in {}", quote::path(place)))
+                cli.warn(format!("bytes of {what} cannot be read and stay in {}", quote::path(place)));
             }
             (None, None) => {}
         }

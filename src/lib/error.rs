@@ -53,6 +53,7 @@ pub struct Error {
     hint: Option<String>,
     path: Option<PathBuf>,
     cause: Option<io::ErrorKind>,
+    is_reported: bool,
 }
 
 /// The result of everything fallible in this library.
@@ -61,7 +62,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// Makes an error of `kind`; `message` is lower case and has no full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, path: None, cause: None }
+        Self { kind, message: message.into(), hint: None, path: None, cause: None, is_reported: false }
     }
 
     /// Makes a [`Kind::Usage`] error.
@@ -126,6 +127,19 @@ impl Error {
     pub fn while_doing(mut self, what: impl fmt::Display) -> Self {
         self.message = format!("{what}: {}", self.message);
         self
+    }
+
+    /// Marks it as said already by whoever met it first: it still decides the exit code.
+    #[must_use]
+    pub fn reported(mut self) -> Self {
+        self.is_reported = true;
+        self
+    }
+
+    /// Whether somebody has said it already.
+    #[must_use]
+    pub fn is_reported(&self) -> bool {
+        self.is_reported
     }
 
     /// The same error with another kind, where a caller knows better what it means.

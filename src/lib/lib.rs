@@ -9,6 +9,7 @@
 //! * [`tree`]: the workspace on disk.
 //! * [`history`]: what was captured, under which names, and what differs.
 //! * [`act`]: what changes a store or a workspace: capture, restore.
+//! * [`run`]: the durable record of a run; knows nothing of snapshots.
 //! * [`cli`]: what all programs share.
 
 pub mod act;
@@ -16,6 +17,7 @@ pub mod cli;
 pub mod clock;
 pub mod error;
 pub mod history;
+pub mod run;
 pub mod store;
 pub mod stream;
 mod sys;

@@ -17,7 +17,16 @@ macro_rules! programs {
         }
     };
 }
-programs!("wt-ls-files", "wt-hash-object", "wt-write-manifest", "wt-ls-manifest", "wt-label");
+programs!(
+    "wt-ls-files",
+    "wt-hash-object",
+    "wt-write-manifest",
+    "wt-ls-manifest",
+    "wt-label",
+    "wt-check-ignore",
+    "wt-log",
+    "wt-diff"
+);
 
 /// What a program said, and how it ended.
 #[must_use]

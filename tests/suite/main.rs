@@ -1,1 +1,37 @@
+//! Black-box tests: build a workspace, run the programs, compare trees, stores and reports.
+//!
+//! `sandbox` is the ground they stand on. Every other file holds one program or one promise.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::missing_panics_doc,
+    reason = "a test fails loudly, and builds its trees with its own hands"
+)]
+
+mod sandbox;
+
+mod cat_object;
+mod concurrency;
+mod docs;
+mod durability;
+mod gaps;
+mod hash_object;
+mod journal;
+mod limits;
+mod ls_files;
+mod malformed;
+mod many_files;
+mod original_store;
+mod output;
+mod privacy;
+mod project_untouched;
+mod publishing;
+mod roots;
 mod rules_git;
+mod shapes;
+mod stat_cache;
+mod tidy;
+mod truncated;
+mod write_manifest;

@@ -3,6 +3,7 @@
 //! Destructive work is a plan value that can be printed or carried out.
 
 pub mod capture;
+pub mod compare;
 pub mod du;
 pub mod forget;
 pub mod fsck;

@@ -43,11 +43,12 @@ pub use plan::{Action, Reason};
 pub use report::{Line, Report};
 
 /// What a restore is asked to do.
+#[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 pub struct Request {
     /// The snapshot to put back.
     pub target: SnapshotId,
-    /// The paths that may be touched, each with all that lies below it; `None` is the whole workspace.
-    pub scope: Option<Vec<RelPathBuf>>,
+    /// The paths that may be touched; `None` is the whole workspace.
+    pub scope: Option<Scope>,
     /// Paths that are left as they are, each with all that lies below it.
     pub protect: Vec<RelPathBuf>,
     /// A path that no longer is what this snapshot recorded is left as it is.
@@ -65,6 +66,46 @@ pub struct Request {
     pub as_if_banked: bool,
     /// Files above this many bytes are not hashed only to find out that they were never captured.
     pub cap_bytes: u64,
+}
+
+/// The paths that a restore may touch.
+pub struct Scope {
+    /// Sorted, each once.
+    paths: Vec<RelPathBuf>,
+    is_exact: bool,
+}
+
+impl Scope {
+    /// The paths, each with all that lies below it.
+    #[must_use]
+    pub fn subtrees(paths: Vec<RelPathBuf>) -> Self {
+        Self::new(paths, false)
+    }
+
+    /// The paths themselves and nothing else: what a run produced, next to what somebody else did in the same directory.
+    #[must_use]
+    pub fn exact(paths: Vec<RelPathBuf>) -> Self {
+        Self::new(paths, true)
+    }
+
+    fn new(mut paths: Vec<RelPathBuf>, is_exact: bool) -> Self {
+        paths.sort_unstable();
+        paths.dedup();
+        Self { paths, is_exact }
+    }
+
+    fn holds(&self, path: &RelPath) -> bool {
+        let is_named = |path: &RelPath| self.paths.binary_search_by(|named| (**named).cmp(path)).is_ok();
+        is_named(path) || (!self.is_exact && path.ancestors().any(is_named))
+    }
+
+    /// Whether a path, something above it or something below it may be touched: then it has to be looked at.
+    fn concerns(&self, path: &RelPath) -> bool {
+        let mut below = path.as_bytes().to_vec();
+        below.push(b'/');
+        let next = self.paths.partition_point(|named| named.as_bytes() < below.as_slice());
+        self.holds(path) || self.paths.get(next).is_some_and(|named| named.as_bytes().starts_with(&below))
+    }
 }
 
 /// Where a restore works.

@@ -10,20 +10,20 @@ use clap::Args;
 #[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 pub struct Common {
     /// Write JSON lines; an error is also written as {"error":{...}}
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub json: bool,
     /// No warnings and no summary; errors are still reported
-    #[arg(short, long)]
+    #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say more on standard error
-    #[arg(short, long, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 
 /// Which workspace.
 #[derive(Args, Debug, Clone)]
 pub struct WorkspaceArgs {
-    /// The workspace [default: $`WT_WORKSPACE`, else .]
+    /// The workspace [default: `$WT_WORKSPACE`, else `.`]
     #[arg(short = 'C', value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Take the workspace even if it is /, the home directory or holds the stores
@@ -34,7 +34,7 @@ pub struct WorkspaceArgs {
 /// Which store.
 #[derive(Args, Debug, Clone)]
 pub struct StoreArgs {
-    /// The store [default: $`WT_STORE`, else .iterion of the workspace if it is a store, else below ~/.iterion]
+    /// The store [default: `$WT_STORE`, else `.iterion` of the workspace if it is a store, else below `~/.iterion`]
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub struct StoreArgs {
 /// Which run.
 #[derive(Args, Debug, Clone)]
 pub struct RunArgs {
-    /// The run [default: $`WT_RUN`]
+    /// The run [default: `$WT_RUN`]
     #[arg(long, value_name = "ID")]
     pub run: Option<OsString>,
 }
@@ -75,16 +75,12 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The limits, with what the environment says where no option does. A value of the variable that is not a whole
-    /// number above 0 counts as not set, as in the original (facts 2.2).
+    /// The limits, with what the environment says where no option does.
     #[must_use]
     pub fn limits(&self, env: &super::context::Environment) -> crate::tree::scan::Limits {
-        let from_env = env.get("ITERION_WORKSPACE_MAX_FILE_MB").and_then(|text| {
-            text.to_str()?.trim().parse::<u64>().ok().filter(|megabytes| *megabytes > 0)?.checked_mul(1 << 20)
-        });
         crate::tree::scan::Limits {
             files_max: self.max_files,
-            cap_bytes: self.max_file_size.or(from_env).unwrap_or(crate::tree::scan::CAP_BYTES),
+            cap_bytes: self.max_file_size.or_else(|| env.max_file_bytes()).unwrap_or(crate::tree::scan::CAP_BYTES),
         }
     }
 }

@@ -43,6 +43,14 @@ impl Environment {
         })
     }
 
+    /// The largest file that is captured, bytes. A value that is not a whole number of MiB above 0 counts as not set, as
+    /// in the original (facts 2.2).
+    #[must_use]
+    pub fn max_file_bytes(&self) -> Option<u64> {
+        let text = self.get("ITERION_WORKSPACE_MAX_FILE_MB")?;
+        text.to_str()?.trim().parse::<u64>().ok().filter(|megabytes| *megabytes > 0)?.checked_mul(1 << 20)
+    }
+
     /// Flushing and lock waits.
     ///
     /// # Errors
@@ -108,7 +116,7 @@ impl Environment {
     /// As [`Workspace::open`], and [`Kind::Refused`] for a root that nobody means.
     pub fn workspace(&self, args: &WorkspaceArgs) -> Result<Workspace> {
         let workspace = Workspace::open(&self.workspace_path(args))?;
-        if !args.yes_this_root {
+        if !args.yes_this_root && self.get("WT_YES_THIS_ROOT").is_none() {
             workspace.refuse_unlikely(self.home().as_deref(), self.iterion_home().as_deref())?;
         }
         Ok(workspace)
@@ -165,6 +173,24 @@ impl Environment {
             .ok_or_else(|| Error::new(Kind::Usage, "no run is named").hint("name it with --run or WT_RUN"))
     }
 }
+
+/// Lets this process have as many files open as it may: a deep tree needs one for each level.
+pub(super) fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let own = getrlimit(Resource::Nofile);
+    let _ = OPEN_FILES.set(own);
+    // Where that is not allowed, the old limit serves all but the deepest trees.
+    let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: own.maximum, ..own });
+}
+
+/// Puts the limit back for a program that this process becomes: it may not be made for so many.
+pub(super) fn restore_open_files() {
+    if let Some(own) = OPEN_FILES.get() {
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, own.clone());
+    }
+}
+
+static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
 
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
 /// `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.

@@ -5,10 +5,14 @@
 
 pub mod args;
 pub mod chain;
+pub mod completions;
 pub mod context;
 pub mod input;
+pub mod man;
 pub mod out;
 pub mod page;
+pub mod paint;
+mod roff;
 pub mod ticker;
 
 use std::cell::Cell;
@@ -95,6 +99,21 @@ impl Cli {
         self.common.verbose
     }
 
+    /// Whether standard output is a terminal: what is written to it must not be able to drive it.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        use std::io::IsTerminal;
+        std::io::stdout().is_terminal()
+    }
+
+    /// Whether output may be coloured: on a terminal that can, unless `NO_COLOR` is set.
+    #[must_use]
+    pub fn is_coloured(&self) -> bool {
+        self.is_terminal()
+            && self.env.get("NO_COLOR").is_none()
+            && self.env.get("TERM").is_some_and(|terminal| terminal != "dumb")
+    }
+
     /// Says something that the caller must know although the work goes on. Silent with `-q`.
     pub fn warn(&self, message: impl std::fmt::Display) {
         if self.quiet() {
@@ -128,20 +147,22 @@ pub fn progress(program: &str, state: &str) {
     };
 }
 
-/// Writes one line to standard error. A broken standard error is nobody's concern any more.
+/// Writes one line to standard error, in one piece: the programs of a pipeline share it. A broken standard error is
+/// nobody's concern any more.
 pub(crate) fn say(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Runs a program: parses its options, calls `run`, reports an error, flushes, and says how it ended.
 pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>) -> ExitCode {
     context::arm_seam();
+    context::raise_open_files();
     let command = command::<A>(page);
     if let Some(status) = page::generate(page, &command) {
         return status;
     }
-    let parsed = command
+    let parsed = without_backquotes(command)
         .try_get_matches()
         .and_then(|matches| Ok((A::from_arg_matches(&matches)?, Common::from_arg_matches(&matches)?)));
     let (args, common) = match parsed {
@@ -172,27 +193,48 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
 fn command<A: Args>(page: &'static Page) -> Command {
     let command = Command::new(page.name)
         .version(env!("CARGO_PKG_VERSION"))
-        .about(page.about)
         .override_usage(page.usage())
         .after_help(format!("The manual page {}(1) has the whole text, exit codes and examples.", page.name))
         .max_term_width(100)
         .args_override_self(false);
-    Common::augment_args(A::augment_args(command))
+    // Set last: deriving takes the comment on an options struct for the text of the program.
+    Common::augment_args(A::augment_args(command)).about(page.about).long_about(None)
+}
+
+/// The command with help texts as a terminal shows them: what the manual sets bold stands without its backquotes.
+fn without_backquotes(command: Command) -> Command {
+    let plain = |text: &clap::builder::StyledStr| text.to_string().replace('`', "");
+    let mut command = command
+        .mut_args(|arg| match arg.get_help().map(plain) {
+            Some(help) => arg.help(help),
+            None => arg,
+        })
+        .mut_subcommands(without_backquotes);
+    if let Some(about) = command.get_about().map(plain) {
+        command = command.about(about);
+    }
+    command
+    // Groups of options bring their own descriptions along; the page's is the one to show.
 }
 
 /// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.
 fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion) {
         return match error.print() {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::from(8),
         };
     }
-    let text = error.to_string();
+    let text = match error.kind() {
+        // Clap would print the whole help here.
+        DisplayHelpOnMissingArgumentOrSubcommand => "no subcommand is named".to_owned(),
+        _ => error.to_string(),
+    };
     let first = text.split("\n\n").next().unwrap_or(&text).trim();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = crate::stream::quote::masked(line.as_bytes());
     let error = Error::usage(line.trim_end_matches('.')).hint(format!("see '{} --help'", page.name));
     if std::env::args_os().any(|arg| arg == "--json") {
         let mut out = Out::new(page);
@@ -204,5 +246,8 @@ fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
 }
 
 fn report(page: &Page, error: &Error) {
+    if error.is_reported() {
+        return;
+    }
     say(&format!("{}: error: {error}", page.name));
 }

@@ -35,8 +35,7 @@ pub enum Finished {
 
 impl Out {
     pub(super) fn new(page: &Page) -> Self {
-        let failed = crate::sys::stdout_was_closed().then_some(Errno::BADF);
-        Self { buffer: Vec::new(), failed, effect: page.effect, program: page.name }
+        Self { buffer: Vec::new(), failed: None, effect: page.effect, program: page.name }
     }
 
     /// Writes bytes.
@@ -62,6 +61,9 @@ impl Out {
     /// Hands everything to the operating system now, so that a reader sees it.
     pub fn flush(&mut self) {
         let mut rest = self.buffer.as_slice();
+        if !rest.is_empty() && crate::sys::stdout_was_closed() {
+            self.failed = Some(Errno::BADF);
+        }
         while self.failed.is_none() && !rest.is_empty() {
             match rustix::io::write(rustix::stdio::stdout(), rest) {
                 Ok(count) => rest = rest.get(count..).unwrap_or_default(),
@@ -76,6 +78,22 @@ impl Out {
         {
             stop(self.program, errno);
         }
+    }
+
+    /// Whether a person sees it at once.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        std::io::IsTerminal::is_terminal(&std::io::stdout())
+    }
+
+    /// Says that nobody reads any more, which a program that waits can learn without writing.
+    pub fn reader_is_gone(&mut self) {
+        self.failed.get_or_insert(Errno::PIPE);
+    }
+
+    /// Says that what is being done changes nothing, although the program can: it then stops when nobody listens.
+    pub fn only_reads(&mut self) {
+        self.effect = Effect::Reads;
     }
 
     pub(super) fn finish(&mut self) -> Finished {

@@ -1,10 +1,13 @@
 //! The text of a program's manual page that its options do not say, and what is generated from both.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Command;
+use clap_complete::aot::Shell;
 use serde_json::json;
 
+use super::{completions, man};
 use crate::error::Error;
 
 /// Whether a program can change anything.
@@ -57,8 +60,29 @@ impl Page {
 }
 
 /// Prints a generated document if the first argument asks for one: `--generate-docs man|bash|zsh|fish`.
-pub(super) fn generate(_page: &'static Page, _command: &Command) -> Option<ExitCode> {
-    None
+pub(super) fn generate(page: &'static Page, command: &Command) -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != "--generate-docs" {
+        return None;
+    }
+    let kind = args.next().unwrap_or_default();
+    let document = match kind.to_str() {
+        Some("man") => man::page(page, command).map(String::into_bytes),
+        Some("bash") => Ok(completions::script(Shell::Bash, page.name, command)),
+        Some("zsh") => Ok(completions::script(Shell::Zsh, page.name, command)),
+        Some("fish") => Ok(completions::script(Shell::Fish, page.name, command)),
+        _ => Err("--generate-docs takes man, bash, zsh or fish".to_owned()),
+    };
+    match document {
+        Ok(document) => {
+            let written = std::io::stdout().write_all(&document);
+            Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(8) })
+        }
+        Err(problem) => {
+            super::say(&format!("{}: error: {problem}", page.name));
+            Some(ExitCode::from(2))
+        }
+    }
 }
 
 /// An error as a line of JSON.

@@ -186,7 +186,7 @@ impl History {
 
     fn judge(&self, index: &Index, steps: &[Step]) -> Result<Vec<Moved>> {
         let mut named = BTreeSet::new();
-        let mut moves = Vec::with_capacity(steps.len());
+        let mut all = Vec::with_capacity(steps.len());
         for step in steps {
             let moved = step.judge(self, index)?;
             if !named.insert(moved.label.clone()) {
@@ -194,9 +194,9 @@ impl History {
                 return Err(Error::usage(format!("label {shown} is named twice in one batch"))
                     .hint("name each label once; all steps are done together"));
             }
-            moves.push(moved);
+            all.push(moved);
         }
-        Ok(moves)
+        Ok(all)
     }
 
     /// Says what the next label of a numbered family is; the prefix may end in its colon.

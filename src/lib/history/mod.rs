@@ -5,16 +5,20 @@
 //! Order of every change: manifest and pin, then journal, then index; so a label never names what is not there
 //! (design section 7).
 
+pub mod authorship;
 pub mod chain;
 pub mod change;
 pub mod coverage;
 pub mod covers;
+pub mod diff;
+pub mod graph;
 pub mod hashes;
 pub mod index;
 pub mod journal;
 pub mod json;
 pub mod label;
 pub mod label_batch;
+pub mod log;
 pub mod manifest;
 pub mod rebuild;
 pub mod refs;

@@ -1,10 +1,11 @@
 //! The only code that creates, writes, renames, links, removes or flushes anything.
 //!
-//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`], and below them (in
+//! Two layers: primitives relative to a directory descriptor, each behind the [`seam`](super::seam), and below them (in
 //! [`document`]) the protocol for store documents. No primitive follows a link in its last component, and none
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
 pub mod document;
+pub mod log;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -72,6 +73,25 @@ pub fn write_all(file: &mut File, bytes: &[u8], name: &[u8]) -> io::Result<()> {
 pub fn set_mode(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
     point("chmod", shown(name))?;
     Ok(rustix::fs::fchmod(fd, permission_bits(mode))?)
+}
+
+/// Sets the permission bits of a directory that does not let itself be opened. The caller knows that the name is not a
+/// link: it lies where only we work.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
+    point("chmod", shown(name))?;
+    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
+}
+
+/// Sets the permission bits of a directory entry that is known to be a directory of ours.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_mode_at(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
+    point("chmod", shown(name))?;
+    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
 }
 
 /// Flushes a file's data and what is needed to read it back.

@@ -10,6 +10,8 @@
 //!     ├── .lock                          the engine's, for as long as the run executes
 //!     ├── .deleted                       tombstone of a deleted run
 //!     ├── run.json, events.jsonl, ...    the run store (room `run`)
+//!     ├── .events.lock                   held by whoever appends to events.jsonl (ours)
+//!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
 //!         ├── .lock                      history lock: every change of index and journal
 //!         ├── index.json                 stat cache, labels, head, overflow latch
@@ -35,6 +37,8 @@ pub const PROJECT_DIR: &str = ".iterion";
 pub const TEMP_PREFIX: &str = ".iterion-tmp-";
 /// Prefix of an object being written, in the pool's root.
 pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
+/// The names in a run's history that belong there.
+pub const HISTORY_NAMES: [&[u8]; 4] = [b".lock", b"index.json", b"labels.log", b"snapshots"];
 /// Prefix of the file name of a pin.
 pub const PIN_PREFIX: &str = "pin-";
 
@@ -108,6 +112,30 @@ pub fn run_lock(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join(".deleted")
+}
+
+/// A run's event log.
+#[must_use]
+pub fn events(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("events.jsonl")
+}
+
+/// The lock of everybody who appends to a run's event log.
+#[must_use]
+pub fn events_lock(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".events.lock")
+}
+
+/// The mark that a flush of the event log failed, and that what it holds may not be durable.
+#[must_use]
+pub fn events_unsynced(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".events.unsynced")
+}
+
+/// A run's console log, into which events point with `log_offset`.
+#[must_use]
+pub fn run_log(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("run.log")
 }
 
 /// The directory of a run's history.

@@ -21,7 +21,7 @@ pub struct Plan {
     pub fired: Option<std::path::PathBuf>,
     /// A file to which every effect's name and path is appended.
     pub trace: Option<std::path::PathBuf>,
-    /// Shell commands by the name of the moment at which they run, once each.
+    /// Shell commands by the name of the moment at which they run: once each, or every time where the name ends in `*`.
     pub hooks: Vec<(String, String)>,
 }
 
@@ -106,11 +106,15 @@ pub(crate) fn hook(name: &str) {
 #[cfg(debug_assertions)]
 fn run_hook(plan: &Plan, name: &str) {
     static DONE: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
-    let Some((_, command)) = plan.hooks.iter().find(|(hook, _)| hook == name) else { return };
+    let wanted = |hook: &str| hook.strip_suffix('*').unwrap_or(hook) == name;
+    let Some((hook, command)) = plan.hooks.iter().find(|(hook, _)| wanted(hook)) else { return };
     let Ok(mut done) = DONE.lock() else { return };
-    if done.iter().any(|hook| hook == name) {
+    if done.contains(hook) {
         return;
     }
-    done.push(name.to_owned());
+    if !hook.ends_with('*') {
+        done.push(hook.clone());
+    }
+    drop(done);
     let _ = std::process::Command::new("sh").arg("-c").arg(command).status();
 }

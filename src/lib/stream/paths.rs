@@ -22,8 +22,26 @@ pub enum EndMark {
 ///
 /// # Errors
 /// [`crate::error::Kind::Damaged`] for a missing end mark, text after it, or malformed quoting.
-pub fn read_names(mut reader: impl BufRead, framing: Framing, mark: EndMark) -> Result<Vec<Vec<u8>>> {
+pub fn read_names(reader: impl BufRead, framing: Framing, mark: EndMark) -> Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
+    for_each_name(reader, framing, mark, |name| {
+        names.push(name.to_vec());
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+/// Reads the names of a stream one by one, for whoever answers each before the next is asked.
+///
+/// # Errors
+/// As [`read_names`], and what `take` returns, which ends the reading.
+pub fn for_each_name(
+    mut reader: impl BufRead,
+    framing: Framing,
+    mark: EndMark,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut count = 0_u64;
     let mut item = Vec::new();
     while read_item(&mut reader, framing, &mut item)? {
         if item.is_empty() {
@@ -33,17 +51,18 @@ pub fn read_names(mut reader: impl BufRead, framing: Framing, mark: EndMark) -> 
                     quote::name(super::clip(&item))
                 )));
             }
-            return Ok(names);
+            return Ok(());
         }
+        count += 1;
         let name = framing.decode(&item).ok_or_else(|| {
-            broken(format!("item {}: malformed quoting: {}", names.len() + 1, quote::name(super::clip(&item))))
+            broken(format!("item {count}: malformed quoting: {}", quote::name(super::clip(&item))))
         })?;
-        names.push(name.into_owned());
+        take(&name)?;
     }
     match mark {
-        EndMark::Optional => Ok(names),
+        EndMark::Optional => Ok(()),
         EndMark::Required => {
-            Err(broken(format!("the list of paths ends without its end mark after {} items", names.len())))
+            Err(broken(format!("the list of paths ends without its end mark after {count} items")))
         }
     }
 }

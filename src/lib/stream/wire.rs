@@ -157,7 +157,7 @@ pub enum Frame {
     Optional,
 }
 
-/// What [`Reader::next`] found after the header.
+/// What [`Reader::step`] found after the header.
 #[derive(Debug)]
 pub enum Step {
     /// A record.

@@ -33,6 +33,24 @@ pub fn open_dir(root: BorrowedFd<'_>, path: Option<&RelPath>) -> io::Result<Owne
     dir.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
+/// Opens a directory by one name, unless it is a mount point: not even of the same file system.
+///
+/// # Errors
+/// What the operating system said; `EXDEV` for a mount point. Before Linux 5.6 a bind mount is not noticed.
+pub fn open_dir_of_same_mount(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    match rustix::fs::openat2(dir, name, DIR_FLAGS, Mode::empty(), resolve) {
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
+        other => return Ok(other?),
+    }
+    let opened = rustix::fs::openat(dir, name, DIR_FLAGS, Mode::empty())?;
+    if rustix::fs::fstat(&opened)?.st_dev == rustix::fs::fstat(dir)?.st_dev {
+        Ok(opened)
+    } else {
+        Err(Errno::XDEV.into())
+    }
+}
+
 /// Splits off as many whole components as the kernel takes at once.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     if path.len() <= PIECE_BYTES_MAX {

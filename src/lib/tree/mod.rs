@@ -3,6 +3,7 @@
 //! This room knows nothing of snapshots or history, writes nothing and follows no link.
 
 pub mod beneath;
+pub mod check;
 pub mod listing;
 pub mod root;
 pub mod rules;

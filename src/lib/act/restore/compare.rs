@@ -8,9 +8,9 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::salvage;
-use crate::store::fsio;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{EntryKind, Record};
+use crate::tree::beneath;
 use crate::tree::scan::record_of;
 use crate::tree::stat::FileStat;
 
@@ -52,9 +52,11 @@ pub(super) fn holds_only(
             let Some(stat) = examine(dir.as_fd(), &name)? else { return Ok(false) };
             match expected.get(&*here) {
                 Some(record) if is_planned(&stat, record) => seen += 1,
-                Some(_) => return Ok(false),
-                None if stat.kind == EntryKind::Dir => stack.push((fsio::open_dir(dir.as_fd(), &name)?, here)),
-                None => return Ok(false),
+                None if stat.kind == EntryKind::Dir => {
+                    // A mount point cannot be taken out with the rest; this fails for one.
+                    stack.push((beneath::open_dir_of_same_mount(dir.as_fd(), &name)?, here));
+                }
+                Some(_) | None => return Ok(false),
             }
         }
     }

@@ -65,12 +65,7 @@ impl Current {
     ) -> Result<Self> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
         let scan = Scan::take(workspace, history.store().identity()?, limits, None)?;
-        let in_scope = |path: &RelPath| {
-            request
-                .scope
-                .as_ref()
-                .is_none_or(|scope| scope.iter().any(|wanted| path.is_within(wanted) || wanted.is_within(path)))
-        };
+        let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
         let (mut wanted, mut rest, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
         scan.tree.visit(|path, found| match found {
             Found::Ignored(_) => ignored.push(path.to_owned()),
@@ -106,8 +101,7 @@ impl Current {
 
     /// Whether the rules leave out a directory, or something in it, so that it cannot be taken away whole.
     pub(super) fn hides_something_in(&self, dir: &RelPath) -> bool {
-        let is_listed = |path: &RelPath| self.ignored.binary_search_by(|ignored| (**ignored).cmp(path)).is_ok();
-        if dir.ancestors().any(is_listed) {
+        if self.lies_in_ignored(dir) {
             return true;
         }
         let first = self.ignored.partition_point(|path| **path < *dir);
@@ -126,8 +120,17 @@ impl Current {
         !self.rules.verdict(path, kind).is_included()
     }
 
-    /// Whether no request may ever touch the path: `.git`, `.iterion` and our own temporary names.
+    /// Whether a directory above the path is left out whole. Where the rules include the path all the same, that
+    /// directory is the store.
+    pub(super) fn lies_in_ignored(&self, path: &RelPath) -> bool {
+        path.ancestors().any(|dir| self.ignored.binary_search_by(|ignored| (**ignored).cmp(dir)).is_ok())
+    }
+
+    /// Whether no request may ever touch the path: `.git`, `.iterion`, our own temporary names, and the store.
     pub(super) fn is_out_of_bounds(&self, path: &RelPath, kind: EntryKind) -> bool {
+        if !self.is_ignored(path, kind) {
+            return self.lies_in_ignored(path);
+        }
         let kind = if kind == EntryKind::Dir { rules::EntryKind::Dir } else { rules::EntryKind::NotDir };
         self.rules.verdict(path, kind).hard_reason().is_some()
     }

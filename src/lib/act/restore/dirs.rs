@@ -25,13 +25,16 @@ struct Lifted {
     mode: u32,
 }
 
+/// Called with a directory, `None` for the root, and the mode that it has.
+pub(super) type BeforeLift<'a> = Box<dyn FnMut(Option<&RelPath>, u32) -> io::Result<()> + 'a>;
+
 /// Open directories of one workspace.
 pub(super) struct Dirs<'a> {
     workspace: &'a Workspace,
     open: HashMap<Option<RelPathBuf>, OwnedFd>,
     lifted: Vec<Lifted>,
     /// Called before a directory is made writable, so that a killed restore can be mended.
-    pub(super) before_lift: Box<dyn FnMut(Option<&RelPath>, u32) -> io::Result<()> + 'a>,
+    pub(super) before_lift: BeforeLift<'a>,
 }
 
 impl<'a> Dirs<'a> {

@@ -31,6 +31,8 @@ pub enum Reason {
     Blocked,
     /// The file system takes its name for that of another path.
     Collision,
+    /// The system refuses to change it: permissions, an attribute, a mount point.
+    Denied,
     /// Somebody changed it while the restore was at work.
     Changed,
 }
@@ -50,6 +52,7 @@ impl Reason {
             Self::Special => "special",
             Self::Blocked => "blocked",
             Self::Collision => "collision",
+            Self::Denied => "denied",
             Self::Changed => "changed",
         }
     }
@@ -70,6 +73,7 @@ impl Reason {
             Self::Ignored => "change the ignore rules, or --force to store its bytes and go on",
             Self::Unreadable => "make it readable and restore again",
             Self::Special | Self::Blocked | Self::Collision => "move what is in the way and restore again",
+            Self::Denied => "get permission to change it and restore again",
             Self::Changed => "restore again when nobody else is writing",
             Self::Protected | Self::Edited | Self::Gap(_) => "",
         }

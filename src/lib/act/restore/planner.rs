@@ -65,7 +65,7 @@ impl<'a> Planner<'a> {
     }
 
     fn is_in_scope(&self, path: &RelPath) -> bool {
-        self.request.scope.as_ref().is_none_or(|scope| scope.iter().any(|wanted| path.is_within(wanted)))
+        self.request.scope.as_ref().is_none_or(|scope| scope.holds(path))
     }
 
     /// Why the request itself leaves the path alone.
@@ -106,7 +106,7 @@ impl<'a> Planner<'a> {
             draft.plan.add(path, is_dir, Action::Keep(reason), None);
             return Ok(());
         }
-        if self.current.is_ignored(path, kind) {
+        if self.current.is_ignored(path, kind) || self.current.lies_in_ignored(path) {
             return self.plan_ignored(draft, number, entry);
         }
         match now {
@@ -209,7 +209,7 @@ impl<'a> Planner<'a> {
         for record in &inside {
             // Coverage need not be asked: where the target has a file, nothing can have been below.
             let spared = self.is_spared(&record.path, Some(record)).is_some();
-            if spared || self.objection(draft, record)?.is_some() {
+            if spared || !self.is_in_scope(&record.path) || self.objection(draft, record)?.is_some() {
                 may_go = false;
                 break;
             }
@@ -283,7 +283,7 @@ impl<'a> Planner<'a> {
     fn plan_removal(&self, draft: &mut Draft<'_>, record: &Record) -> Result<()> {
         let path = &record.path;
         let is_dir = record.kind == EntryKind::Dir;
-        if self.target.gap_over(path).is_some() || self.is_above_an_entry(path) {
+        if self.target.gap_over(path).is_some() || self.target.has_below(path) {
             return Ok(());
         }
         if record.kind == EntryKind::Special || !self.covers.covers(path, record.kind) {
@@ -301,14 +301,6 @@ impl<'a> Planner<'a> {
         let work = if is_dir { Work::RemoveDir { step } } else { Work::Remove { step, old: record.clone() } };
         draft.plan.push(path, work);
         Ok(())
-    }
-
-    /// An empty directory in which the target has something stays.
-    fn is_above_an_entry(&self, dir: &RelPath) -> bool {
-        let mut from = dir.as_bytes().to_vec();
-        from.push(b'/');
-        let place = self.target.entries.partition_point(|entry| entry.path.as_bytes() < from.as_slice());
-        self.target.entries.get(place).is_some_and(|entry| entry.path.as_bytes().starts_with(&from))
     }
 
     /// Directories that lose everything they had go too, unless the rules leave them out or the target has them.

@@ -13,7 +13,7 @@ use rustix::fs::RawDir;
 
 use super::compare::{examine, is_planned};
 use super::report::Salvaged;
-use super::stage::{AREA_PREFIX, JOURNAL, MADE_SUFFIX};
+use super::stage::{AREA_PREFIX, JOURNAL, JOURNAL_MARK};
 use super::witness::{self, Witness};
 use crate::act::intake::{Intake, Sink};
 use crate::error::{Error, IoContext, Result};
@@ -42,8 +42,8 @@ pub(super) struct Clearing {
 /// What the journal of an area says.
 #[derive(Default)]
 struct Journal {
-    /// Whether anything was swapped: before that all items are copies.
-    has_swapped: bool,
+    /// Whether all items are copies of objects: the journal is ours, and nothing had been swapped yet.
+    has_only_copies: bool,
     /// Where items of the area belong.
     paths: HashMap<Vec<u8>, RelPathBuf>,
     /// Items that lie beside their destinations.
@@ -68,7 +68,14 @@ pub(super) fn clear_leftovers(workspace: &Workspace, history: &History) -> Resul
             }
         }
     }
+    remove_empty_project_dir(workspace);
     Ok(salvaged)
+}
+
+/// Removes `.iterion` if nothing is in it: then it was made for a staging area, and no store is there.
+fn remove_empty_project_dir(workspace: &Workspace) {
+    // It stays, without a word, if somebody has put something in it, or if it is no directory.
+    let _ = fsio::remove_dir(workspace.fd(), layout::PROJECT_DIR.as_bytes());
 }
 
 /// Clears one area and removes it.
@@ -94,11 +101,7 @@ pub(super) fn clear(
     }
     for path in &journal.beside {
         let Ok(parent) = beneath::open_dir(workspace.fd(), path.parent()) else { continue };
-        let Some(holder) = path.parent() else {
-            is_clear &= clearer.beside(&parent, None, path)?;
-            continue;
-        };
-        is_clear &= clearer.beside(&parent, Some(holder), path)?;
+        is_clear &= clearer.remove(&parent, path, path.file_name(), None, path.file_name())?;
     }
     let salvaged = clearer.salvaged;
     if !is_clear {
@@ -111,12 +114,7 @@ pub(super) fn clear(
     gone(fsio::unlink(dir.as_fd(), JOURNAL.as_bytes())).on("cannot clear", &full)?;
     let parent = beneath::open_dir(workspace.fd(), area.parent()).on("cannot open the parent of", &full)?;
     gone(fsio::remove_dir(parent.as_fd(), area.file_name())).on("cannot remove", &full)?;
-    if let Some(project) = area.parent()
-        && area.file_name().ends_with(MADE_SUFFIX.as_bytes())
-    {
-        // Made for the area; it stays if somebody has put something in it since.
-        let _ = fsio::remove_dir(workspace.fd(), project.as_bytes());
-    }
+    remove_empty_project_dir(workspace);
     Ok(salvaged)
 }
 
@@ -124,11 +122,12 @@ fn read_journal(dir: &OwnedFd) -> Journal {
     let mut journal = Journal::default();
     let Ok(fd) = fsio::open_read(dir.as_fd(), JOURNAL.as_bytes()) else { return journal };
     let mut text = Vec::new();
-    if io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text).is_err() {
-        // Nothing is known then, so nothing counts as a mere copy.
-        journal.has_swapped = true;
+    let read = io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text);
+    // A directory that only looks like ours may hold anything: nothing in it counts as a mere copy then.
+    if read.is_err() || !text.starts_with(JOURNAL_MARK) {
         return journal;
     }
+    journal.has_only_copies = true;
     let unquote = |quoted: &[u8]| {
         let name = quote::c_unquote(quoted)?;
         RelPath::new(&name).ok().map(RelPath::to_owned)
@@ -137,8 +136,8 @@ fn read_journal(dir: &OwnedFd) -> Journal {
         let mut words = line.splitn(2, |byte| *byte == b' ');
         let (verb, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         match verb {
-            b"swap" => journal.has_swapped = true,
-            b"beside" => journal.beside.extend(unquote(rest)),
+            b"swap" => journal.has_only_copies = false,
+            b"beside" => journal.beside.extend(unquote(rest).filter(|path| is_our_temp(path))),
             b"item" | b"lift" => {
                 let mut words = rest.splitn(2, |byte| *byte == b' ');
                 let (first, quoted) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -155,6 +154,12 @@ fn read_journal(dir: &OwnedFd) -> Journal {
         }
     }
     journal
+}
+
+/// Whether a name is one that we give to items beside their destination, and nobody else to anything.
+fn is_our_temp(path: &RelPath) -> bool {
+    let prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
+    path.file_name().starts_with(prefix.as_bytes())
 }
 
 /// A killed restore may have left directories writable that were not.
@@ -178,7 +183,7 @@ struct Clearer<'a> {
     salvaged: Vec<Salvaged>,
 }
 
-impl<'a> Clearer<'a> {
+impl Clearer<'_> {
     /// Clears one item of the area; `false` when something of it has to stay.
     fn item(&mut self, dir: &OwnedFd, area: &RelPath, name: &[u8]) -> Result<bool> {
         let path = RelPathBuf::join(Some(area), name);
@@ -186,12 +191,7 @@ impl<'a> Clearer<'a> {
         self.remove(dir, &path, name, origin.as_ref(), name)
     }
 
-    /// Clears an item that lies beside its destination.
-    fn beside(&mut self, dir: &OwnedFd, _holder: Option<&RelPath>, path: &RelPath) -> Result<bool> {
-        self.remove(dir, path, path.file_name(), None, path.file_name())
-    }
-
-    /// Removes something and all that is in it, as far as every byte of it has its copy.
+    /// Removes something and all that is in it, as far as every byte of it has its copy; `false` when something stays.
     fn remove(
         &mut self,
         dir: &OwnedFd,
@@ -200,49 +200,48 @@ impl<'a> Clearer<'a> {
         origin: Option<&RelPathBuf>,
         item: &[u8],
     ) -> Result<bool> {
-        let full = self.workspace.path().join(path.as_path());
-        let Some(stat) = examine(dir.as_fd(), name).on("cannot examine", &full)? else { return Ok(true) };
-        if stat.kind == EntryKind::Dir {
-            return self.remove_dir(dir, path, name, origin, item, stat.mode);
+        let root = Level {
+            dir: dir.try_clone().on("cannot open", self.workspace.path())?,
+            path: path.parent().map(RelPath::to_owned),
+            origin: None,
+            names: vec![name.to_vec()],
+            is_clear: true,
+        };
+        // A stack of its own: a tree may be deeper than the program's.
+        let mut stack = vec![root];
+        while let Some(level) = stack.last_mut() {
+            let Some(name) = level.names.pop() else {
+                let Some(done) = stack.pop() else { break };
+                let Some(parent) = stack.last_mut() else { return Ok(done.is_clear) };
+                parent.is_clear &= done.is_clear;
+                if let (true, Some(path)) = (done.is_clear, &done.path) {
+                    let full = self.workspace.path().join(path.as_path());
+                    fsio::remove_dir(parent.dir.as_fd(), path.file_name()).on("cannot clear", full)?;
+                }
+                continue;
+            };
+            let here = RelPathBuf::join(level.path.as_deref(), &name);
+            let full = self.workspace.path().join(here.as_path());
+            let Some(stat) = examine(level.dir.as_fd(), &name).on("cannot examine", &full)? else { continue };
+            let origin = match &level.origin {
+                Some(above) => Some(RelPathBuf::join(Some(above), &name)),
+                None => origin.cloned(),
+            };
+            if stat.kind == EntryKind::Dir {
+                let below = Level::enter(&level.dir, &name, &stat, here, origin).on("cannot open", &full)?;
+                stack.push(below);
+            } else if self.is_known(&stat, &name, item) || self.save(&here, origin.as_ref())? {
+                fsio::unlink(level.dir.as_fd(), &name).on("cannot clear", &full)?;
+            } else {
+                level.is_clear = false;
+            }
         }
-        if !self.is_known(&stat, name, item) && !self.save(path, origin)? {
-            return Ok(false);
-        }
-        fsio::unlink(dir.as_fd(), name).on("cannot clear", &full)?;
         Ok(true)
-    }
-
-    fn remove_dir(
-        &mut self,
-        dir: &OwnedFd,
-        path: &RelPath,
-        name: &[u8],
-        origin: Option<&RelPathBuf>,
-        item: &[u8],
-        mode: u32,
-    ) -> Result<bool> {
-        let full = self.workspace.path().join(path.as_path());
-        if mode & 0o700 != 0o700 {
-            // It is on its way out; it only has to let us in.
-            rustix::fs::chmodat(dir, name, fsio::permission_bits(mode | 0o700), rustix::fs::AtFlags::empty())
-                .on("cannot clear", &full)?;
-        }
-        let inside = fsio::open_dir(dir.as_fd(), name).on("cannot open", &full)?;
-        let mut is_clear = true;
-        for child in names_in(&inside).on("cannot list", &full)? {
-            let child_path = RelPathBuf::join(Some(path), &child);
-            let child_origin = origin.map(|origin| RelPathBuf::join(Some(origin), &child));
-            is_clear &= self.remove(&inside, &child_path, &child, child_origin.as_ref(), item)?;
-        }
-        if is_clear {
-            fsio::remove_dir(dir.as_fd(), name).on("cannot clear", &full)?;
-        }
-        Ok(is_clear)
     }
 
     /// Whether the bytes are known to have a copy, without looking at them.
     fn is_known(&self, stat: &FileStat, name: &[u8], item: &[u8]) -> bool {
-        if !self.journal.has_swapped {
+        if self.journal.has_only_copies {
             return true;
         }
         let Ok(item) = std::str::from_utf8(item) else { return false };
@@ -286,6 +285,36 @@ impl<'a> Clearer<'a> {
             Some(witness) => witness.is_named(id),
             None => Err(Error::new(crate::error::Kind::Io, "there is no witness")),
         }
+    }
+}
+
+/// A directory that is being cleared.
+struct Level {
+    dir: OwnedFd,
+    /// Where it is; `None` is the workspace's root.
+    path: Option<RelPathBuf>,
+    /// Where it had been, if that is known.
+    origin: Option<RelPathBuf>,
+    /// What is still to be looked at.
+    names: Vec<Vec<u8>>,
+    is_clear: bool,
+}
+
+impl Level {
+    fn enter(
+        dir: &OwnedFd,
+        name: &[u8],
+        stat: &FileStat,
+        path: RelPathBuf,
+        origin: Option<RelPathBuf>,
+    ) -> io::Result<Self> {
+        if stat.mode & 0o700 != 0o700 {
+            // It is on its way out; it only has to let us in.
+            fsio::set_mode_at(dir.as_fd(), name, stat.mode | 0o700)?;
+        }
+        let dir = fsio::open_dir(dir.as_fd(), name)?;
+        let names = names_in(&dir)?;
+        Ok(Self { dir, path: Some(path), origin, names, is_clear: true })
     }
 }
 

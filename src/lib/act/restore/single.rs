@@ -30,11 +30,11 @@ impl Swapper<'_> {
             self.move_in(item, path)
         } else {
             let mode = self.target.entries.get(entry).map_or(0o755, |entry| entry.mode);
-            let made = self.dirs.with_parent(path, |dir| fsio::make_dir(dir, name, mode));
-            if made.is_ok() {
+            let created = self.dirs.with_parent(path, |dir| fsio::make_dir(dir, name, mode));
+            if created.is_ok() {
                 self.undo.push(Undo::RemoveDir(path.clone()));
             }
-            made
+            created
         };
         match done {
             Ok(()) => {}
@@ -80,7 +80,7 @@ impl Swapper<'_> {
     ) -> io::Result<Outcome> {
         let name = path.file_name();
         let before = self.dirs.with_parent(path, |dir| examine(dir, name))?;
-        if !before.is_some_and(|stat| is_untouched(&stat, old)) {
+        if !before.is_some_and(|stat| self.is_untouched(&stat, old)) {
             return Ok(Outcome::Left(Reason::Changed));
         }
         seam::hook("before-exchange");
@@ -104,7 +104,7 @@ impl Swapper<'_> {
         if let Some(stat) = displaced
             && is_right(from.as_fd(), item.name.as_bytes(), &stat)
         {
-            self.clearing.displaced.insert(item.name.clone(), stat);
+            self.note_displaced(&item.name, stat);
             self.undo.push(Undo::Exchange(item.clone(), path.clone()));
             self.dirs.forget(path);
             self.placed.extend(ours);
@@ -144,7 +144,7 @@ impl Swapper<'_> {
                 self.dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name));
             if moved.is_ok() {
                 if let Some(stat) = displaced {
-                    self.clearing.displaced.insert(out.name.clone(), stat);
+                    self.note_displaced(&out.name, stat);
                 }
                 self.clearing.copies.remove(&item.name);
                 self.dirs.forget(path);
@@ -199,7 +199,7 @@ impl Swapper<'_> {
             Err(error) => return Err(error),
         };
         let stat = FileStat::from(rustix::fs::fstat(&fd)?);
-        let same = if is_dir { Some(stat.inode) == old.inode } else { is_untouched(&stat, old) };
+        let same = if is_dir { Some(stat.inode) == old.inode } else { self.is_untouched(&stat, old) };
         if !same {
             return Ok(Outcome::Left(Reason::Changed));
         }
@@ -217,7 +217,7 @@ impl Swapper<'_> {
             Ok(None) => return Ok(Outcome::Done),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
             Ok(Some(stat)) if self.placed.contains(&stat.inode) => return Ok(Outcome::Done),
-            Ok(Some(stat)) if is_untouched(&stat, old) => {}
+            Ok(Some(stat)) if self.is_untouched(&stat, old) => {}
             Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
             Err(error) => return Err(error),
         }
@@ -234,7 +234,7 @@ impl Swapper<'_> {
         let displaced = examine(out_dir.as_fd(), out.name.as_bytes())?;
         match displaced {
             Some(stat) if is_planned(&stat, old) => {
-                self.clearing.displaced.insert(out.name.clone(), stat);
+                self.note_displaced(&out.name, stat);
                 self.undo.push(Undo::PutBack(out, path.clone()));
                 Ok(Outcome::Done)
             }
@@ -249,6 +249,20 @@ impl Swapper<'_> {
                 }
             }
         }
+    }
+
+    fn note_displaced(&mut self, item: &str, stat: FileStat) {
+        if stat.links > 1 {
+            self.moved.insert(stat.inode, stat.ctime_ns);
+        }
+        self.clearing.displaced.insert(item.to_owned(), stat);
+    }
+
+    /// Whether a path is exactly as the plan saw it, but for what we ourselves did to another name of its inode.
+    fn is_untouched(&self, stat: &FileStat, planned: &Record) -> bool {
+        is_untouched(stat, planned)
+            || (is_planned(stat, planned)
+                && self.moved.get(&stat.inode).is_some_and(|ctime| *ctime == stat.ctime_ns))
     }
 
     pub(super) fn remove_dir(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {

@@ -2,7 +2,7 @@
 //! until it is certain that the store has it.
 //!
 //! ```text
-//! <workspace>/.iterion/restore-<id>/     or restore-<id>-made, where .iterion itself was made for it
+//! <workspace>/.iterion/restore-<id>/     or <workspace>/.iterion-tmp-restore-<id>/ where that cannot be made
 //! ├── journal                            what the items belong to; see below
 //! ├── n<k>                               new content; after the swap, what was displaced by it
 //! └── d<k>                               what was removed
@@ -13,12 +13,14 @@
 //! C-quoted, and is what lets the next restore clear the area of one that was killed:
 //!
 //! ```text
+//! workspacetrack restore 1
 //! beside PATH          an item that lies beside its destination; written before the item is made
 //! lift MODE PATH       a directory that was made writable; `.` is the root
 //! item NAME PATH       where the item belongs
 //! swap                 from here on items may hold displaced content; without this line all are mere copies
 //! ```
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -37,10 +39,10 @@ use crate::tree::stat::FileStat;
 
 /// Name of the journal.
 pub(super) const JOURNAL: &str = "journal";
+/// First line of a journal: only what says that it is ours is believed.
+pub(super) const JOURNAL_MARK: &[u8] = b"workspacetrack restore 1";
 /// Prefix of the area's name.
 pub(super) const AREA_PREFIX: &str = "restore-";
-/// Suffix of the area's name where `.iterion` was made for it.
-pub(super) const MADE_SUFFIX: &str = "-made";
 
 /// Something in the staging area, or beside its destination.
 #[derive(Debug, Clone)]
@@ -48,8 +50,11 @@ pub(super) struct Item {
     /// Its name.
     pub(super) name: String,
     /// The directory it lies in, where that is not the area; `Some(None)` is the workspace's root.
-    pub(super) beside: Option<Option<RelPathBuf>>,
+    pub(super) beside: Option<Beside>,
 }
+
+/// A directory on another mount: its path, or `None` for the workspace's root.
+pub(super) type Beside = Option<RelPathBuf>;
 
 /// The staging area of one restore.
 pub(super) struct Area {
@@ -61,6 +66,8 @@ pub(super) struct Area {
     id: String,
     journal: File,
     next: u64,
+    /// Directories that turned out to lie on another mount, though on the same device.
+    elsewhere: HashSet<Option<RelPathBuf>>,
 }
 
 impl Area {
@@ -72,32 +79,29 @@ impl Area {
         let id = format!("{}-{}", clock::now_ns(), rustix::process::getpid().as_raw_nonzero());
         let made = (|| {
             let project = layout::PROJECT_DIR.as_bytes();
-            let was_there = match dirs.with(None, |root| fsio::make_dir(root, project, fsio::DIR_MODE)) {
-                Ok(()) => false,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
-                Err(error) => return Err(error),
-            };
-            let suffix = if was_there { "" } else { MADE_SUFFIX };
-            let name = format!("{AREA_PREFIX}{id}{suffix}");
+            match dirs.with(None, |root| fsio::make_dir(root, project, fsio::DIR_MODE)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            let name = format!("{AREA_PREFIX}{id}");
             let inside = RelPathBuf::join(None, project);
             let inside = RelPathBuf::join(Some(&inside), name.as_bytes());
-            match dirs.with_parent(&inside, |dir| fsio::make_dir(dir, name.as_bytes(), fsio::DIR_MODE)) {
-                Ok(()) => Ok(inside),
-                // Somebody has a file or a link of that name, or a directory that is not ours.
-                Err(_) => {
-                    let name = format!("{}{AREA_PREFIX}{id}", layout::TEMP_PREFIX);
-                    dirs.with(None, |root| fsio::make_dir(root, name.as_bytes(), fsio::DIR_MODE))?;
-                    Ok(RelPathBuf::join(None, name.as_bytes()))
-                }
+            if dirs.with_parent(&inside, |dir| fsio::make_dir(dir, name.as_bytes(), fsio::DIR_MODE)).is_ok() {
+                return Ok(inside);
             }
+            // Somebody has a file or a link of that name, or a directory that is not ours.
+            let name = format!("{}{AREA_PREFIX}{id}", layout::TEMP_PREFIX);
+            dirs.with(None, |root| fsio::make_dir(root, name.as_bytes(), fsio::DIR_MODE))?;
+            Ok(RelPathBuf::join(None, name.as_bytes()))
         })();
         let path = made.on("cannot make a staging area in", workspace.path())?;
         let full = workspace.path().join(path.as_path());
         let dir = crate::tree::beneath::open_dir(workspace.fd(), Some(&path)).on("cannot open", &full)?;
         let device = rustix::fs::fstat(&dir).on("cannot examine", &full)?.st_dev;
-        let journal =
-            fsio::create_new(dir.as_fd(), JOURNAL.as_bytes(), fsio::FILE_MODE).on("cannot make", &full)?;
-        Ok(Self { dir, path, device, id, journal, next: 0 })
+        let name = JOURNAL.as_bytes();
+        let mut journal = fsio::create_new(dir.as_fd(), name, fsio::FILE_MODE).on("cannot make", &full)?;
+        fsio::write_all(&mut journal, &[JOURNAL_MARK, b"\n"].concat(), name).on("cannot write", &full)?;
+        Ok(Self { dir, path, device, id, journal, next: 0, elsewhere: HashSet::new() })
     }
 
     /// A second handle of the journal, for those who write to it on their own.
@@ -112,12 +116,17 @@ impl Area {
 
     /// A new name for something that belongs to `path`: in the area, or beside its destination on another mount.
     pub(super) fn item(&mut self, kind: char, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Item> {
-        let device = nearest_device(path, dirs)?;
-        if device == self.device {
+        let parent = path.parent().map(RelPath::to_owned);
+        if !self.elsewhere.contains(&parent) && nearest_device(path, dirs)? == self.device {
             self.next += 1;
             return Ok(Item { name: format!("{kind}{}", self.next), beside: None });
         }
         self.item_beside(kind, path)
+    }
+
+    /// Notes that the directory of a path lies on another mount: nothing can be renamed between it and the area.
+    pub(super) fn note_elsewhere(&mut self, path: &RelPath) {
+        self.elsewhere.insert(path.parent().map(RelPath::to_owned));
     }
 
     /// A new name beside the destination, noted before it is used.
@@ -149,7 +158,11 @@ fn nearest_device(path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<u64> {
     for dir in path.ancestors() {
         match dirs.with(Some(dir), |fd| Ok(rustix::fs::fstat(fd)?.st_dev)) {
             Ok(device) => return Ok(device),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
+                ) => {}
             // A link in the way of a directory that is staged whole.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {}
             Err(error) => return Err(error),

@@ -16,6 +16,8 @@ use super::report::Report;
 use super::salvage::{self, Clearing};
 use super::stage::{self, Area, Item};
 use super::undo::Undo;
+use rustix::io::Errno;
+
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::history::History;
 use crate::history::manifest::{Entry, Manifest, Node};
@@ -44,6 +46,8 @@ pub(super) struct Swapper<'a> {
     pub(super) clearing: Clearing,
     /// Inodes just put in place: a name that leads to one of them is the same file (case-folding disks).
     pub(super) placed: HashSet<u64>,
+    /// Inodes with several names that we renamed under one of them, and the ctime that this gave them.
+    pub(super) moved: HashMap<u64, Option<i64>>,
     pub(super) undo: Vec<Undo>,
 }
 
@@ -77,14 +81,18 @@ pub(super) fn carry_out(
         staged: HashMap::new(),
         clearing: Clearing::default(),
         placed: HashSet::new(),
+        moved: HashMap::new(),
         undo: Vec::new(),
     };
     let durability = history.store().durability();
     let mut done = swapper.stage(&plan, pool, durability);
     if done.is_ok() {
         seam::hook("before-swap");
-        done = swapper.swap(&plan, request, report).map_err(|error| {
-            error.hint("some files are restored and some are not, each of them whole; restore again to finish")
+        done = swapper.swap(&plan, pool, durability, request, report).map_err(|error| match error.kind() {
+            Kind::Refused => error,
+            _ => {
+                error.hint("some files are restored and some are not, each of them whole; restore again to finish")
+            }
         });
     }
     if done.is_ok() && durability == Durability::Flushed {
@@ -109,21 +117,12 @@ impl Swapper<'_> {
         let count = plan.written_entries().count();
         let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
         for (number, op) in plan.ops.iter().enumerate() {
-            let item = match &op.work {
-                Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), each)?,
-                Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, each)?,
-                Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, each)?),
-                Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
-                    self.stage_shared(pool, *entry, old, each)?
-                }
-                Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
-            };
-            let Some(item) = item else { continue };
-            if item.beside.is_none() {
+            self.stage_op(pool, number, op, each)?;
+            if let Some(item) = self.staged.get(&number)
+                && item.beside.is_none()
+            {
                 push_item_line(&mut lines, &item.name, &op.path);
             }
-            self.clearing.copies.insert(item.name.clone());
-            self.staged.insert(number, item);
         }
         if durability == Durability::Flushed && count > FLUSH_EACH_MAX {
             fsio::flush_file_system(self.area.dir.as_fd(), b"the staging area")
@@ -131,6 +130,24 @@ impl Swapper<'_> {
         }
         lines.extend_from_slice(b"swap\n");
         self.area.note(&lines).on("cannot write the journal in", self.area.path.as_path())
+    }
+
+    /// Stages what one piece of work puts in place, if it puts anything.
+    fn stage_op(&mut self, pool: &Pool, number: usize, op: &Op, durability: Durability) -> Result<()> {
+        let item = match &op.work {
+            Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), durability)?,
+            Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, durability)?,
+            Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, durability)?),
+            Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
+                self.stage_shared(pool, *entry, old, durability)?
+            }
+            Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
+        };
+        if let Some(item) = item {
+            self.clearing.copies.insert(item.name.clone());
+            self.staged.insert(number, item);
+        }
+        Ok(())
     }
 
     fn entry(&self, number: usize) -> Result<&Entry> {
@@ -214,7 +231,14 @@ impl Swapper<'_> {
         staged.map(|()| item)
     }
 
-    fn swap(&mut self, plan: &Plan, request: &Request, report: &mut Report) -> Result<()> {
+    fn swap(
+        &mut self,
+        plan: &Plan,
+        pool: &Pool,
+        durability: Durability,
+        request: &Request,
+        report: &mut Report,
+    ) -> Result<()> {
         // A name that is in the way only because the disk folds case goes before the one that takes its place.
         let removals_first = |op: &Op| matches!(&op.work, Work::Remove { old, .. } if Self::makes_way(plan, old));
         let mut order: Vec<usize> = (0..plan.ops.len()).collect();
@@ -224,7 +248,17 @@ impl Swapper<'_> {
         for number in order {
             let Some(op) = plan.ops.get(number) else { continue };
             let path = &op.path;
-            let outcome = self.carry_out(number, op).on("cannot restore", path.as_path())?;
+            let mut done = self.carry_out(number, op);
+            if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
+                self.area.note_elsewhere(path);
+                self.stage_op(pool, number, op, durability)?;
+                done = self.carry_out(number, op);
+            }
+            let outcome = match done {
+                // One path that the system guards must not keep the others from being restored.
+                Err(error) if is_refusal(&error) => Outcome::Left(Reason::Denied),
+                other => other.on("cannot restore", path.as_path())?,
+            };
             let Outcome::Left(reason) = outcome else { continue };
             for step in op.work.steps() {
                 report.keep(step, reason.clone());
@@ -232,11 +266,12 @@ impl Swapper<'_> {
             if request.all_or_nothing {
                 self.take_back()?;
                 return Err(Error::refused(format!(
-                    "{} changed while the restore was at work",
-                    quote::name(path.as_bytes())
+                    "{} could not be restored ({}), and everything is as it was again",
+                    quote::name(path.as_bytes()),
+                    reason.as_str()
                 ))
                 .at(path.as_path())
-                .hint("everything is as it was; restore again when nobody else is writing"));
+                .hint(reason.way_out()));
             }
         }
         Ok(())
@@ -263,12 +298,21 @@ impl Swapper<'_> {
             (Work::PutOverTree { removed, .. }, Some(item)) => self.exchange_tree(&item, path, removed),
             (Work::Chmod { entry, old, .. }, None) => self.chmod(path, *entry, old),
             (Work::Remove { old, .. }, _) => self.remove(path, old),
-            (Work::RemoveDir { .. }, _) => self.remove_dir(&path),
+            (Work::RemoveDir { .. }, _) => self.remove_dir(path),
             (Work::Put { .. } | Work::PutTree { .. } | Work::PutOverTree { .. }, None) => {
                 Err(io::Error::other("its new content was not staged"))
             }
         }
     }
+}
+
+/// Whether an error is about this one path: who may change it, or what guards it.
+fn is_refusal(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(
+        errno,
+        Some(Errno::ACCESS | Errno::PERM | Errno::BUSY | Errno::TXTBSY | Errno::ROFS | Errno::LOOP | Errno::NOTDIR)
+    )
 }
 
 /// Up to so many staged files are flushed one by one.

@@ -154,6 +154,7 @@ fn check_regular(mode: rustix::fs::RawMode) -> std::result::Result<(), Bad> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test builds its trees with its own hands")]
 mod tests {
     use super::*;
     use crate::error::Kind;

@@ -1,0 +1,107 @@
+//! `run-events tail`: print the last events, and follow.
+
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+
+use clap::Args;
+use workspacetrack::cli::{Cli, Status};
+use workspacetrack::error::{IoContext, Result};
+use workspacetrack::run::events::follow::watch::{Wake, Watch};
+use workspacetrack::run::events::follow::{Follow, News};
+use workspacetrack::run::events::lines::Tail;
+use workspacetrack::run::events::scan::Found;
+use workspacetrack::run::events::vocabulary::{Turn, turn};
+use workspacetrack::run::events::{bisect, source};
+use workspacetrack::store::layout;
+
+use crate::show::{FormArgs, Selection};
+use crate::{LogArgs, is_loss, warn_of};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Wait for more
+    #[arg(short, long)]
+    follow: bool,
+    /// Wait for more until the run has finished, failed or been cancelled
+    #[arg(long)]
+    until_done: bool,
+    /// Begin with the last so many [default: 10, or all with --from]
+    #[arg(short = 'n', long = "lines", value_name = "N", conflicts_with = "from")]
+    last: Option<u64>,
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    form: FormArgs,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// Where a `tail` without options begins.
+const LAST: u64 = 10;
+
+pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
+    cli.out.only_reads();
+    let filter = options.selection.filter()?;
+    let form = options.form.form(cli)?;
+    let follows = options.follow || options.until_done;
+    let path = if follows {
+        let (store, run) = options.log.named(cli)?;
+        layout::events(store.root(), &run)
+    } else {
+        options.log.open(cli)?.0
+    };
+    let watch = Watch::new();
+    watch.arm(&path);
+    let mut state = None;
+    let mut follow = match source::open(&path)? {
+        None => Follow::from_start(&path),
+        Some(file) => {
+            let len = source::len(&file).on("cannot examine", &path)?;
+            let begin = match filter.from {
+                Some(from) => bisect::offset_of_seq(&file, len, from),
+                None => bisect::offset_of_last(&file, len, Tail::Hold, &filter, options.last.unwrap_or(LAST)),
+            };
+            let begin = begin.on("cannot read", &path)?;
+            state = bisect::last_turn(&file, begin).on("cannot read", &path)?;
+            Follow::from_offset(&path, file, begin)?
+        }
+    };
+    let (mut scratch, mut status) = (Vec::new(), Status::Done);
+    loop {
+        let flow = follow.drain(|news| {
+            match news {
+                News::Notice(notice) => {
+                    status = Status::Partial;
+                    cli.note(format_args!("warning: {notice}"));
+                }
+                News::Found(Found::Damage(damage)) => {
+                    if is_loss(damage) {
+                        status = Status::Partial;
+                    }
+                    warn_of(cli, damage);
+                }
+                News::Found(Found::Event(event, _)) => {
+                    state = turn(&event.kind).or(state);
+                    if filter.is_past(event) {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if filter.selects(event) {
+                        form.print(event, &mut scratch, cli);
+                    }
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        cli.out.flush();
+        let done = options.until_done && state == Some(Turn::Ends);
+        if !follows || done || flow.is_break() {
+            return Ok(status);
+        }
+        let stdout = std::io::stdout();
+        if watch.wait(Some(stdout.as_fd())) == Wake::ReaderGone {
+            cli.out.reader_is_gone();
+            return Ok(status);
+        }
+        watch.arm(&path);
+    }
+}

@@ -1,0 +1,214 @@
+//! [`Authorship`]: which changes the run produced, and which somebody else made while it was parked (design section 6).
+//!
+//! ```text
+//! pre:I:0 --(a)--> pause:I:0 --(n1)--> resume:I:0 --(b)--> post:I:0        own labels of the chain, banks stepped over
+//!          produced         parked             produced
+//! ```
+//!
+//! Each pair of neighbouring boundaries contributes the paths that differ between them: to *parked* if the newer one is
+//! a `resume:`, which closes a time in which nothing of the run was executing, else to *produced*. It is a union over
+//! pairs and not a comparison of the two ends: a file that was changed and changed back was touched.
+//!
+//! Own labels are read, never the label map: a label that is used again moves, an own label stays. If nothing shows that
+//! the run stopped before a `resume:`, its process died without a word, and the pair may be its debris or somebody's
+//! edit: it is *undecided*, and said so.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::History;
+use super::covers::CoverageRules;
+use super::diff::{self, Letter, Side};
+use super::index::Index;
+use super::label;
+use super::manifest::Manifest;
+use crate::error::{Error, Kind, Result};
+use crate::store::id::SnapshotId;
+use crate::store::pool::Pool;
+use crate::store::relpath::RelPathBuf;
+
+/// Whose changes an interval holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// The run's.
+    Produced,
+    /// Somebody else's, made while the run was parked.
+    Parked,
+    /// Nobody can tell.
+    Undecided,
+}
+
+impl Owner {
+    /// The word in output.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Produced => "produced",
+            Self::Parked => "parked",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// Two neighbouring boundaries and what changed between them.
+#[derive(Debug)]
+pub struct Interval {
+    /// The boundary it begins with; for the first interval the snapshot that was asked for.
+    pub older: SnapshotId,
+    /// The own label of that.
+    pub older_label: Option<String>,
+    /// The boundary it ends with.
+    pub newer: SnapshotId,
+    /// The own label of that.
+    pub newer_label: Option<String>,
+    /// Whose changes these are.
+    pub owner: Owner,
+    /// Why, as a sentence.
+    pub reason: String,
+    /// The paths that differ, sorted, and how.
+    pub paths: BTreeMap<RelPathBuf, Letter>,
+}
+
+/// Who changed what between two snapshots.
+#[derive(Debug, Default)]
+pub struct Authorship {
+    /// The intervals, oldest first.
+    pub intervals: Vec<Interval>,
+}
+
+impl Authorship {
+    fn paths_of(&self, owner: Owner) -> BTreeSet<&RelPathBuf> {
+        self.intervals
+            .iter()
+            .filter(|interval| interval.owner == owner)
+            .flat_map(|interval| interval.paths.keys())
+            .collect()
+    }
+
+    /// The paths that the run changed, whoever else did.
+    #[must_use]
+    pub fn produced(&self) -> BTreeSet<&RelPathBuf> {
+        self.paths_of(Owner::Produced)
+    }
+
+    /// The paths that somebody changed while the run was parked, and the run never did.
+    #[must_use]
+    pub fn parked(&self) -> BTreeSet<&RelPathBuf> {
+        let produced = self.produced();
+        self.paths_of(Owner::Parked).into_iter().filter(|path| !produced.contains(*path)).collect()
+    }
+
+    /// The paths of which nobody can tell, and that the run did not surely change.
+    #[must_use]
+    pub fn undecided(&self) -> BTreeSet<&RelPathBuf> {
+        let produced = self.produced();
+        self.paths_of(Owner::Undecided).into_iter().filter(|path| !produced.contains(*path)).collect()
+    }
+
+    /// The paths that the run changed and somebody else may have changed too: a rewind takes both back.
+    #[must_use]
+    pub fn overlap(&self) -> BTreeSet<&RelPathBuf> {
+        let produced = self.produced();
+        let others = self.paths_of(Owner::Parked).into_iter().chain(self.paths_of(Owner::Undecided));
+        others.filter(|path| produced.contains(*path)).collect()
+    }
+}
+
+/// What shows that the run stopped between two snapshots, beside own labels; events of the run, for example.
+pub type StopEvidence<'a> = &'a dyn Fn(&Manifest, &Manifest) -> bool;
+
+impl History {
+    /// Finds out who changed what from the snapshot `from` to the newest boundary at or before `to` (head unless given).
+    ///
+    /// # Errors
+    /// [`Kind::Refused`] when the chain of `to` does not lead back to `from`: nobody can tell then;
+    /// [`Kind::Damaged`] for a manifest in between that cannot be read.
+    pub fn authorship(
+        &self,
+        index: &Index,
+        from: &SnapshotId,
+        to: Option<&SnapshotId>,
+        pool: Option<&Pool>,
+        stopped: StopEvidence<'_>,
+    ) -> Result<Authorship> {
+        let newest = to.cloned().or_else(|| index.head.clone());
+        let stop_marks = self.stop_marks(index)?;
+        let mut intervals = Vec::new();
+        let mut newer: Option<Manifest> = None;
+        let mut bank_between = false;
+        let mut reached = false;
+        for (id, manifest) in self.chain(newest) {
+            let manifest = manifest.map_err(|error| error.while_doing("cannot tell who changed what"))?;
+            let is_target = id == *from;
+            let own = manifest.label.as_deref();
+            if !is_target && !own.is_some_and(label::is_boundary) {
+                bank_between |= own.is_some_and(label::is_bank);
+                continue;
+            }
+            if let Some(newer) = &newer {
+                let has_stopped = bank_between || stop_marks.contains(&id) || stopped(&manifest, newer);
+                intervals.push(interval(&manifest, newer, has_stopped, pool)?);
+            }
+            bank_between = false;
+            newer = Some(manifest);
+            if is_target {
+                reached = true;
+                break;
+            }
+        }
+        if !reached {
+            return Err(Error::new(
+                Kind::Refused,
+                format!("the history of run '{}' does not lead back to snapshot '{from}'", self.run()),
+            )
+            .hint("name a snapshot of the newest one's chain; 'wt-log' shows it"));
+        }
+        intervals.reverse();
+        Ok(Authorship { intervals })
+    }
+
+    /// The snapshots at which a `pause:` or `fail:` mark was ever set: own labels, the label map, and the journal, which
+    /// remembers labels that moved on.
+    fn stop_marks(&self, index: &Index) -> Result<HashSet<SnapshotId>> {
+        let is_stop =
+            |label: &str| label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail"));
+        let now = index.labels.iter().filter(|(label, _)| is_stop(label)).map(|(_, id)| id.clone());
+        let journal = self.journal()?;
+        let then = journal.marks.into_iter().filter(|mark| is_stop(&mark.label)).filter_map(|mark| mark.new);
+        Ok(now.chain(then).filter_map(|id| SnapshotId::parse(&id)).collect())
+    }
+}
+
+fn interval(older: &Manifest, newer: &Manifest, has_stopped: bool, pool: Option<&Pool>) -> Result<Interval> {
+    let own_stop = |label: &str| label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail"));
+    let has_stopped = has_stopped || older.label.as_deref().is_some_and(own_stop);
+    let closes_a_stop = newer.label.as_deref().and_then(label::boundary).is_some_and(|mark| mark.phase == "resume");
+    let name = |manifest: &Manifest| manifest.label.clone().unwrap_or_else(|| manifest.id.to_string());
+    let (from, until) = (name(older), name(newer));
+    let (owner, reason) = match (closes_a_stop, has_stopped) {
+        (false, _) => (Owner::Produced, format!("the run was executing from '{from}' to '{until}'")),
+        (true, true) => (Owner::Parked, format!("the run was parked from '{from}' to '{until}'")),
+        (true, false) => (
+            Owner::Undecided,
+            format!(
+                "the run came back at '{until}', and nothing shows that it had stopped at '{from}': it may have died at work"
+            ),
+        ),
+    };
+    let old = Side { covers: CoverageRules::load(older, pool)?, manifest: older };
+    let new = Side { covers: CoverageRules::load(newer, pool)?, manifest: newer };
+    let paths = diff::differences(&old, &new)
+        .into_iter()
+        // Of what lies below a directory that could not be listed nobody knows who wrote it.
+        .filter(|difference| !difference.hides_subtree())
+        .map(|difference| (difference.path.to_owned(), difference.letter))
+        .collect();
+    Ok(Interval {
+        older: older.id.clone(),
+        older_label: older.label.clone(),
+        newer: newer.id.clone(),
+        newer_label: newer.label.clone(),
+        owner,
+        reason,
+        paths,
+    })
+}

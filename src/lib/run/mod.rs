@@ -1,0 +1,3 @@
+//! The durable record of a run. This room knows nothing of snapshots, workspaces or terminals.
+
+pub mod events;

@@ -1,0 +1,64 @@
+//! Effects on append-only files: a line goes out in one write, or is taken back.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{FILE_MODE, permission_bits, point};
+
+/// Whether a file was there when it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opened {
+    /// It was.
+    Existing,
+    /// It was made, and its name is not durable yet.
+    Made,
+}
+
+/// Opens a file for reading and appending, private whatever it was before, and makes it if it is missing.
+///
+/// # Errors
+/// What the operating system said; `ELOOP` for a link.
+pub fn open_append(path: &Path) -> io::Result<(File, Opened)> {
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let (fd, opened) = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {
+            point("create", path)?;
+            (rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?, Opened::Made)
+        }
+        other => (other?, Opened::Existing),
+    };
+    if rustix::fs::fstat(&fd)?.st_mode & 0o777 != FILE_MODE {
+        point("chmod", path)?;
+        rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+    }
+    Ok((fd.into(), opened))
+}
+
+/// Appends in exactly one write and says how much of `bytes` went in.
+///
+/// # Errors
+/// What the operating system said; nothing was written then.
+pub fn append_once(file: &File, bytes: &[u8], path: &Path) -> io::Result<usize> {
+    point("append", path)?;
+    loop {
+        match rustix::io::write(file, bytes) {
+            Err(Errno::INTR) => {}
+            other => return Ok(other?),
+        }
+    }
+}
+
+/// Leaves an empty file as a mark; it may be there already.
+///
+/// # Errors
+/// What the operating system said.
+pub fn leave_mark(path: &Path) -> io::Result<()> {
+    point("create", path)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, permission_bits(FILE_MODE))?;
+    Ok(())
+}
