@@ -1,4 +1,4 @@
-complete -c wt-fsck -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-fsck -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-fsck -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-fsck -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-fsck -l repair-from -d 'Store damaged and missing objects again from the files below this directory' -r -F

@@ -29,8 +29,8 @@ static PAGE: Page = Page {
         `--store-max-bytes` over all runs of the store; or `--drop-labels` alone chooses what the labels name.\n\n\
         The newest snapshot always stays, and so does one that a label names, unless `--drop-labels` matches all its labels or \
         it was named by its only one; those labels go with it. What authorship says of the rest stays true: the oldest \
-        snapshots may go as a whole, but of those between two that stay only banks and snapshots made under no boundary, \
-        and these only where the changes around them can be told without them.",
+        snapshots may go as a whole, but of those between two that stay no boundary goes, and no bank that alone shows that \
+        the run had stopped.",
     output: "A line `forget ID LABEL` for each snapshot that goes, newest first, with its own label or `-`, followed by a line \
         `unlabel LABEL` for each label that goes with it. `--dry-run` prints the same lines. With `-v` what stays against the policy, on \
         standard error. With `--json`, objects with `action` (`forget`, `unlabel`, `keep`).",

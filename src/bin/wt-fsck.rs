@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use workspacetrack::act::fsck::{self, Depth, Finding, Report, quarantine, repair};
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs};
+use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::ticker::Ticker;
 use workspacetrack::cli::{self, Cli, Status};
@@ -38,7 +38,7 @@ static PAGE: Page = Page {
         (0, "no errors"),
         (2, "no such run"),
         (4, "something is damaged or missing"),
-        (6, "a lock was not had in time"),
+        (6, "an engine is at work in a run to be rebuilt, or a lock was not had in time"),
     ],
     environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "WT_FSYNC", "WT_LOCK_WAIT"],
     examples: &[
@@ -58,6 +58,8 @@ struct Args {
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
     /// Do not read objects, only look at their sizes
     #[arg(long)]
     quick: bool,
@@ -97,7 +99,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             None => fsck::runs_to_rebuild(&store, &check(Depth::Quick)?),
         };
         for run in runs {
-            rebuild(cli, &store, &run)?;
+            rebuild(cli, &store, &run, args.engine.while_running)?;
         }
     }
     let mut report = check(depth)?;
@@ -132,8 +134,8 @@ fn put_aside(cli: &Cli, store: &Store, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn rebuild(cli: &Cli, store: &Store, run: &RunId) -> Result<()> {
-    let rebuilt = History::new(store, run.clone()).rebuild()?;
+fn rebuild(cli: &Cli, store: &Store, run: &RunId, while_running: bool) -> Result<()> {
+    let rebuilt = History::new(store, run.clone()).rebuild(while_running)?;
     for error in &rebuilt.unread {
         cli.warn(error);
     }

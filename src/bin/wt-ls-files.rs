@@ -10,9 +10,10 @@ use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::{History, json};
 use workspacetrack::store::lock::Mode;
+use workspacetrack::store::relpath::RelPath;
 use workspacetrack::stream::record::{EntryKind, GapReason};
 use workspacetrack::stream::wire::{self, HeadMark, Header};
-use workspacetrack::tree::listing::Found;
+use workspacetrack::tree::listing::{Entry, Found};
 use workspacetrack::tree::scan::{self, Scan};
 
 static PAGE: Page = Page {
@@ -148,6 +149,7 @@ fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
             Found::Entry(entry) if args.gaps && entry.gap.is_some() => {
                 (entry.gap.as_ref(), entry.stat.kind == EntryKind::Dir)
             }
+            Found::Entry(entry) if args.gaps && is_unreadable(path, entry) => (Some(&GapReason::Unreadable), false),
             Found::Entry(entry) if !args.gaps && !args.ignored && entry.gap.is_none() => {
                 if entry.stat.kind == EntryKind::Dir {
                     return;
@@ -171,6 +173,13 @@ fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
     if args.end {
         cli.out.item(b"", framing.end());
     }
+}
+
+/// Asked only for `--gaps`: a capture finds out when it reads.
+fn is_unreadable(path: &RelPath, entry: &Entry) -> bool {
+    use rustix::fs::{Access, AtFlags, accessat};
+    entry.stat.kind == EntryKind::File
+        && accessat(rustix::fs::CWD, path.as_path(), Access::READ_OK, AtFlags::EACCESS) == Err(rustix::io::Errno::ACCESS)
 }
 
 fn json_line(name: &[u8], reason: Option<&GapReason>) -> Vec<u8> {

@@ -40,7 +40,7 @@ static PAGE: Page = Page {
         Example { text: "What would go:", script: "wt-prune --dry-run" },
         Example {
             text: "Drop old snapshots, then their objects:",
-            script: "wt-forget --run demo --keep-last 20\nwt-prune",
+            script: "wt-forget --run demo --keep-last 20 --drop-labels '*'\nwt-prune",
         },
     ],
     see_also: &["wt-forget(1)", "wt-du(1)", "wt-fsck(1)", "wt-store(5)"],
@@ -121,7 +121,7 @@ fn write_line(cli: &mut Cli, store: &Store, doomed: &Doomed, size: u64) {
     cli.out.line(&line);
 }
 
-fn write_summary(cli: &mut Cli, report: &Report, [documents, live, strangers]: [usize; 3], dry_run: bool) {
+fn write_summary(cli: &mut Cli, report: &Report, [documents, needed, strangers]: [usize; 3], dry_run: bool) {
     let mut line = b"{\"summary\":{".to_vec();
     for (key, number) in [
         ("removed", report.removed as u64),
@@ -129,7 +129,7 @@ fn write_summary(cli: &mut Cli, report: &Report, [documents, live, strangers]: [
         ("spared", report.spared as u64),
         ("shards", report.shards as u64),
         ("documents", documents as u64),
-        ("live", live as u64),
+        ("live", needed as u64),
         ("strangers", strangers as u64),
     ] {
         json::push_key(&mut line, key);

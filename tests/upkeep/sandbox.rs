@@ -151,6 +151,7 @@ impl Sandbox {
     }
 
     /// The shell command of a whole capture.
+    #[allow(clippy::unused_self, reason = "it belongs to the others at the call")]
     pub(crate) fn capture_script(&self, run: &str, label: Option<&str>) -> String {
         let label = label.map(|label| format!("--label '{label}'")).unwrap_or_default();
         format!(

@@ -161,6 +161,16 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
     }
     let mut report = Report::of(&plan, &target, current.warnings);
     report.salvaged = salvaged;
+    let named = request.scope.iter().flat_map(|scope| &scope.paths).chain(&request.protect);
+    for path in named {
+        let is_known = target.entry(path).is_some()
+            || target.gap_over(path).is_some()
+            || target.has_below(path)
+            || current::examine(workspace, path).is_ok();
+        if !is_known {
+            report.unknown.push(path.clone());
+        }
+    }
     if request.dry_run || plan.ops.is_empty() {
         return Ok(report);
     }

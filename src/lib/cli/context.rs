@@ -130,7 +130,7 @@ impl Environment {
     pub fn store(&self, args: &StoreArgs, workspace: &Path) -> Result<Store> {
         let settings = self.settings()?;
         if let Some(named) = args.store.clone().or_else(|| self.get("WT_STORE").map(PathBuf::from)) {
-            return Ok(Store::new(named, settings));
+            return Ok(Store::new(std::path::absolute(&named).unwrap_or(named), settings));
         }
         let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
         let workspace = workspace.canonicalize().unwrap_or(workspace);

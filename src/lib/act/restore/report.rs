@@ -5,6 +5,7 @@ use crate::history::coverage::Gap;
 use crate::history::manifest::Manifest;
 use crate::store::id::{ObjectId, SnapshotId};
 use crate::store::relpath::RelPathBuf;
+use crate::tree::rules::RuleSource;
 
 /// One path of a report.
 pub type Line = Step;
@@ -22,6 +23,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Bytes without a copy that were stored first (`--force`), and the pin that keeps them.
     pub forced: Option<Forced>,
+    /// Paths of the request that neither the snapshot nor the workspace has: a slip of the pen, perhaps.
+    pub unknown: Vec<RelPathBuf>,
     /// Bytes found in the staging area, here or of a killed restore, that the store had no copy of.
     pub salvaged: Vec<Salvaged>,
 }
@@ -67,6 +70,7 @@ impl Report {
             gaps: target.gaps.clone(),
             warnings,
             forced: None,
+            unknown: Vec::new(),
             salvaged: Vec::new(),
         }
     }
@@ -81,6 +85,17 @@ impl Report {
     /// The lines, ascending by path bytes.
     pub fn sort(&mut self) {
         self.lines.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
+    /// Whether the restore wrote or removed a file with ignore rules.
+    #[must_use]
+    pub fn changed_the_rules(&self) -> bool {
+        self.lines.iter().any(|line| {
+            matches!(line.action, Action::Write | Action::Delete)
+                && [RuleSource::IterionIgnore, RuleSource::GitIgnore]
+                    .iter()
+                    .any(|source| source.name().as_bytes() == line.path.as_bytes())
+        })
     }
 
     /// Counts by kind.
