@@ -7,6 +7,10 @@
     clippy::print_stderr,
     clippy::disallowed_methods,
     clippy::missing_panics_doc,
+    clippy::format_push_string,
+    clippy::format_collect,
+    clippy::needless_raw_string_hashes,
+    clippy::case_sensitive_file_extension_comparisons,
     reason = "a test fails loudly, and builds its trees with its own hands"
 )]
 

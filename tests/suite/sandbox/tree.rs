@@ -56,7 +56,13 @@ impl Tree {
             self.0.range(below.clone()..).any(|(other, _)| other.len() > below.len() && other.starts_with(&below))
         };
         let is_left = |path: &[u8], line: &str| !line.ends_with(" directory") || !holds_something(path);
-        Self(self.0.iter().filter(|(path, line)| is_left(path, line)).map(|(path, line)| (path.clone(), line.clone())).collect())
+        Self(
+            self.0
+                .iter()
+                .filter(|(path, line)| is_left(path, line))
+                .map(|(path, line)| (path.clone(), line.clone()))
+                .collect(),
+        )
     }
 
     /// What stands about a path.
@@ -79,13 +85,23 @@ impl Tree {
         };
         for path in self.0.keys().chain(old.0.keys()).chain(new.0.keys()) {
             let (is, was, will) = (simple(self.line(path)), simple(old.line(path)), simple(new.line(path)));
-            assert!(is == was || is == will, "{what}: '{}' is {is:?}, was {was:?}, will be {will:?}", path.escape_ascii());
+            assert!(
+                is == was || is == will,
+                "{what}: '{}' is {is:?}, was {was:?}, will be {will:?}",
+                path.escape_ascii()
+            );
         }
     }
 
     /// The part of the tree that is one path.
     pub(crate) fn only(&self, name: &str) -> Self {
-        Self(self.0.iter().filter(|(path, _)| path.as_slice() == name.as_bytes()).map(|(path, line)| (path.clone(), line.clone())).collect())
+        Self(
+            self.0
+                .iter()
+                .filter(|(path, _)| path.as_slice() == name.as_bytes())
+                .map(|(path, line)| (path.clone(), line.clone()))
+                .collect(),
+        )
     }
 
     /// The paths, for those whose names are text.
