@@ -42,6 +42,7 @@ mod roots;
 mod rules_git;
 mod shapes;
 mod stat_cache;
+mod store_lifetime;
 mod tidy;
 mod truncated;
 mod write_manifest;

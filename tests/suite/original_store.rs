@@ -128,3 +128,24 @@ fn it_says_no_root_so_that_any_workspace_may_go_on() {
     let id = sandbox.capture("l");
     assert_eq!(stored(&sandbox).manifest_json(&id)["workspace"], sandbox.w().to_str().unwrap());
 }
+
+#[test]
+fn every_snapshot_of_it_is_restored_and_undone() {
+    let sandbox = sandbox();
+    let stored = stored(&sandbox);
+    sandbox.file("mine.txt", "mine\n").link("link", "mine.txt");
+    for id in stored.ids() {
+        let manifest = stored.manifest(&id);
+        let bank = sandbox.call().env("ID", &id).sh("snap restore $ID | sed -n 's/^bank //p'").ok();
+        for entry in manifest.entries.unwrap() {
+            let bytes = std::fs::read(sandbox.path(&entry.path)).unwrap();
+            assert_eq!(crate::sandbox::stored::oid(bytes), entry.hash, "{id}: {}", entry.path);
+        }
+        // It knows nothing of links.
+        assert!(sandbox.path("link").is_symlink(), "{id}");
+        sandbox.call().env("BANK", &bank).sh("snap restore $BANK >/dev/null").ok();
+        assert_eq!(std::fs::read(sandbox.path("mine.txt")).unwrap(), b"mine\n");
+    }
+    stored.check();
+    sandbox.run(&["wt-fsck", "-q"]).ok();
+}
