@@ -70,10 +70,12 @@ fn copy_programs(from: &Path, to: &Path) {
             continue;
         }
         let target = to.join(entry.file_name());
-        // A copy from an earlier build of the same size would be run instead of this one.
+        // A copy from an earlier build would be run instead of this one, so it is made anew; a link costs nothing.
         let temp = to.join(format!(".copy-{}", std::process::id()));
-        std::fs::copy(entry.path(), &temp).unwrap();
-        std::fs::set_permissions(&temp, PermissionsExt::from_mode(0o755)).unwrap();
+        if std::fs::hard_link(entry.path(), &temp).is_err() {
+            std::fs::copy(entry.path(), &temp).unwrap();
+            std::fs::set_permissions(&temp, PermissionsExt::from_mode(0o755)).unwrap();
+        }
         std::fs::rename(&temp, &target).unwrap();
     }
 }
