@@ -179,7 +179,8 @@ fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
 fn is_unreadable(path: &RelPath, entry: &Entry) -> bool {
     use rustix::fs::{Access, AtFlags, accessat};
     entry.stat.kind == EntryKind::File
-        && accessat(rustix::fs::CWD, path.as_path(), Access::READ_OK, AtFlags::EACCESS) == Err(rustix::io::Errno::ACCESS)
+        && accessat(rustix::fs::CWD, path.as_path(), Access::READ_OK, AtFlags::EACCESS)
+            == Err(rustix::io::Errno::ACCESS)
 }
 
 fn json_line(name: &[u8], reason: Option<&GapReason>) -> Vec<u8> {

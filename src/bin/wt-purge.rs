@@ -74,7 +74,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let plan = purge::plan(&store, Secret::named(args.secret.as_bytes())?, run.as_ref())?;
     write_plan(cli, &plan);
     for path in plan.paths() {
-        cli.note(format!("to keep it out, add to .iterionignore, or to .gitignore if there is none: {}", quote::masked(&purge::ignore_line(path))));
+        cli.note(format!(
+            "to keep it out, add to .iterionignore, or to .gitignore if there is none: {}",
+            quote::masked(&purge::ignore_line(path))
+        ));
     }
     let mut status = if plan.shared.is_empty() { Status::Done } else { Status::Partial };
     if args.dry_run {

@@ -196,7 +196,9 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
         cli.warn(format!("{} is neither in the snapshot nor in the workspace", quote::name(path.as_bytes())));
     }
     if report.changed_the_rules() && !args.dry_run {
-        cli.note("the ignore rules are others now; what they no longer leave out was left as it is, 'wt-diff' shows it");
+        cli.note(
+            "the ignore rules are others now; what they no longer leave out was left as it is, 'wt-diff' shows it",
+        );
     }
     summary(args, cli, report);
 }

@@ -79,7 +79,9 @@ fn a_strange_engine_at_work_keeps_others_from_its_history() {
     sandbox.file("f", "1");
     sandbox.capture("l");
     sandbox.sh(": >$S/runs/run/.lock; echo 2 >f").ok();
-    let held = |stage: &str| sandbox.sh(&format!("mkfifo $X/up; flock -x $S/runs/run/.lock sh -c 'echo >$X/up; exec sleep 100' & read -r _ <$X/up; rm $X/up; {stage}"));
+    let held = |stage: &str| {
+        sandbox.sh(&format!("mkfifo $X/up; flock -x $S/runs/run/.lock sh -c 'echo >$X/up; exec sleep 100' & read -r _ <$X/up; rm $X/up; {stage}"))
+    };
     let err = held("stage_ls | stage_hash | stage_write --label m").fails(6);
     assert!(err.contains("engine") && err.contains("--while-running"), "{err}");
     assert!(!sandbox.stored().index().labels.contains_key("m"));

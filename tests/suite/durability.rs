@@ -13,7 +13,8 @@ fn edited() -> Sandbox {
 }
 
 const HASH: &str = "export WT_FSYNC=on; stage_ls | WT_TEST_FAULT=$FAULT stage_hash | stage_write --label second";
-const WRITE: &str = "export WT_FSYNC=on; stage_ls | stage_hash >$X/s; WT_TEST_FAULT=$FAULT stage_write --label second <$X/s";
+const WRITE: &str =
+    "export WT_FSYNC=on; stage_ls | stage_hash >$X/s; WT_TEST_FAULT=$FAULT stage_write --label second <$X/s";
 
 fn consistent(number: u32, sandbox: &Sandbox, tree: &Tree, ran: &Ran) {
     let stored = sandbox.stored();
@@ -54,8 +55,15 @@ fn a_full_disk_or_a_bad_one_at_any_effect_is_said_and_survived() {
             if ran.code != 0 {
                 assert_eq!(ran.code, 8, "{what} at effect {number}: {}", ran.text());
                 assert!(ran.err().contains(": error: "), "{what} at effect {number}: {}", ran.text());
-                assert!(what != "ENOSPC" || ran.err().contains("free some space"), "effect {number}: {}", ran.text());
-                assert!(sandbox.stored().temps().is_empty(), "{what} at effect {number}: temporary files are cleared");
+                assert!(
+                    what != "ENOSPC" || ran.err().contains("free some space"),
+                    "effect {number}: {}",
+                    ran.text()
+                );
+                assert!(
+                    sandbox.stored().temps().is_empty(),
+                    "{what} at effect {number}: temporary files are cleared"
+                );
             }
             consistent(number, sandbox, &tree, &ran);
         });
@@ -121,7 +129,10 @@ fn a_capture_without_a_change_makes_nothing() {
     let sandbox = edited();
     sandbox.settle();
     sandbox.sh("export WT_FSYNC=on; snap capture second; snap capture second").ok();
-    for stage in ["WT_TEST_TRACE=$X/trace stage_hash | stage_write --label second", "stage_hash | WT_TEST_TRACE=$X/trace stage_write --label second"] {
+    for stage in [
+        "WT_TEST_TRACE=$X/trace stage_hash | stage_write --label second",
+        "stage_hash | WT_TEST_TRACE=$X/trace stage_write --label second",
+    ] {
         sandbox.sh(&format!("export WT_FSYNC=on; stage_ls | {stage}")).ok();
     }
     let trace = std::fs::read_to_string(sandbox.x("trace")).unwrap_or_default();

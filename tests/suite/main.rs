@@ -7,6 +7,10 @@
     clippy::print_stderr,
     clippy::disallowed_methods,
     clippy::missing_panics_doc,
+    clippy::format_push_string,
+    clippy::format_collect,
+    clippy::needless_raw_string_hashes,
+    clippy::case_sensitive_file_extension_comparisons,
     reason = "a test fails loudly, and builds its trees with its own hands"
 )]
 
@@ -14,6 +18,7 @@ mod sandbox;
 
 mod cat_object;
 mod concurrency;
+mod cross_product;
 mod docs;
 mod durability;
 mod gaps;
@@ -27,7 +32,12 @@ mod original_store;
 mod output;
 mod privacy;
 mod project_untouched;
+mod property;
 mod publishing;
+mod restore_destroys_nothing;
+mod restore_faults;
+mod restore_is_exact;
+mod restore_races;
 mod roots;
 mod rules_git;
 mod shapes;

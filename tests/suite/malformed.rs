@@ -69,7 +69,20 @@ fn labels_have_a_grammar() {
     let sandbox = with_a_snapshot();
     let before = Tree::with_stat(&sandbox.s());
     let long = "x".repeat(257);
-    for bad in ["", "-x", "a\nb", "a\tb", "a\x1bb", "HEAD", "HEAD~1", "HEADLESS", "12345678", "1795956271524628324-0001", "-", &long] {
+    for bad in [
+        "",
+        "-x",
+        "a\nb",
+        "a\tb",
+        "a\x1bb",
+        "HEAD",
+        "HEAD~1",
+        "HEADLESS",
+        "12345678",
+        "1795956271524628324-0001",
+        "-",
+        &long,
+    ] {
         let run = |option: &str| sandbox.call().run(&["wt-write-manifest", &format!("{option}={bad}")]);
         run("--label").fails(2);
         run("--label-create").fails(2);
@@ -90,8 +103,17 @@ fn run_ids_never_become_another_path() {
     let sandbox = with_a_snapshot();
     let long = "r".repeat(256);
     for bad in [".", "..", "../run", "a/b", "/etc", "a\\b", "a\nb", "-x", "x..y", &long] {
-        for command in ["wt-ls-manifest l", "wt-ls-files", "wt-write-manifest </dev/null", "stage_ls >$X/l; export WT_RUN=$BAD; wt-hash-object -w -z --stdin-records <$X/l"] {
-            let ran = sandbox.call().env("BAD", bad).sh(&if command.contains("BAD") { command.to_owned() } else { format!("export WT_RUN=\"$BAD\"; {command}") });
+        for command in [
+            "wt-ls-manifest l",
+            "wt-ls-files",
+            "wt-write-manifest </dev/null",
+            "stage_ls >$X/l; export WT_RUN=$BAD; wt-hash-object -w -z --stdin-records <$X/l",
+        ] {
+            let ran = sandbox.call().env("BAD", bad).sh(&if command.contains("BAD") {
+                command.to_owned()
+            } else {
+                format!("export WT_RUN=\"$BAD\"; {command}")
+            });
             assert!(matches!(ran.code, 2 | 4), "{bad:?} {command}: {}", ran.text());
         }
     }
@@ -102,7 +124,19 @@ fn run_ids_never_become_another_path() {
 #[test]
 fn snapshots_that_are_not_there_are_not_found() {
     let sandbox = with_a_snapshot();
-    for bad in ["nothing", "HEAD~1", "HEAD~x", "HEAD~", "HEAD~-1", "1-1", "99999999", "../../x", "", "l ", "1795956271524628324-0001"] {
+    for bad in [
+        "nothing",
+        "HEAD~1",
+        "HEAD~x",
+        "HEAD~",
+        "HEAD~-1",
+        "1-1",
+        "99999999",
+        "../../x",
+        "",
+        "l ",
+        "1795956271524628324-0001",
+    ] {
         sandbox.run(&["wt-ls-manifest", "--", bad]).fails(2);
     }
     sandbox.sh("wt-ls-manifest --run other HEAD").fails(2);
@@ -122,12 +156,36 @@ fn malformed_streams_change_nothing() {
     let oid = "a".repeat(64);
     let start = "#wt-records 1\n";
     let record = |path: &str| format!("f0644 {oid} 1 - - -\t{path}\n");
-    let mut streams = vec![String::new(), "\n".into(), "#end\n".into(), "#wt-records 2\n#end\n".into(), format!("{}#end\n", record("a"))];
+    let mut streams = vec![
+        String::new(),
+        "\n".into(),
+        "#end\n".into(),
+        "#wt-records 2\n#end\n".into(),
+        format!("{}#end\n", record("a")),
+    ];
     for line in [
-        "x0644 - - - - -\ta", "f644 - - - - -\ta", "f4755 - - - - -\ta", "f0644 ABC - - - -\ta", "f0644 - -1 - - -\ta",
-        "f0644 - 1 - - -\t../a", "f0644 - 1 - - -\t/a", "f0644 - 1 - - -\ta/", "f0644 - 1 - - -\ta//b", "f0644 - 1 - - -\t",
-        "f0644 - 1 - - -\t\"a", "f0644 - 1 - - - a", "#cap x", "#start -1", "#rules x", "#head x", "#cap 1\n#cap 1", "#root a\n#root b",
-        "f0644 - 99999999999999999999 - - -\ta", "d0755 - - - - -\t.", "s0644 - - - - -\ta", "f0644 !Bad - - - -\ta",
+        "x0644 - - - - -\ta",
+        "f644 - - - - -\ta",
+        "f4755 - - - - -\ta",
+        "f0644 ABC - - - -\ta",
+        "f0644 - -1 - - -\ta",
+        "f0644 - 1 - - -\t../a",
+        "f0644 - 1 - - -\t/a",
+        "f0644 - 1 - - -\ta/",
+        "f0644 - 1 - - -\ta//b",
+        "f0644 - 1 - - -\t",
+        "f0644 - 1 - - -\t\"a",
+        "f0644 - 1 - - - a",
+        "#cap x",
+        "#start -1",
+        "#rules x",
+        "#head x",
+        "#cap 1\n#cap 1",
+        "#root a\n#root b",
+        "f0644 - 99999999999999999999 - - -\ta",
+        "d0755 - - - - -\t.",
+        "s0644 - - - - -\ta",
+        "f0644 !Bad - - - -\ta",
     ] {
         streams.push(format!("{start}{line}\n#end\n"));
     }
@@ -181,7 +239,7 @@ fn a_manifest_with_one_bad_part_is_rejected_whole() {
         assert_ne!(bad, good, "{from}");
         check(&sandbox, &path, bad.as_bytes(), &format!("{from} -> {to}"));
     }
-    for bad in [&b""[..], b"{", b"null", b"[]", b"\xff", good[..good.len() / 2].as_bytes()] {
+    for bad in [&b""[..], b"{", b"null", b"[]", b"\xff", &good.as_bytes()[..good.len() / 2]] {
         check(&sandbox, &path, bad, &String::from_utf8_lossy(bad));
     }
 }
@@ -202,7 +260,15 @@ fn a_damaged_index_is_an_error_and_never_a_fresh_start() {
     let sandbox = with_a_snapshot();
     let path = sandbox.stored().index_path();
     let good = std::fs::read_to_string(&path).unwrap();
-    for bad in ["", "{", "null", "[]", &good[..good.len() - 2], &good.replace("\"head\":\"", "\"head\":\"x"), &good.replace("\"labels\":{", "\"labels\":[")] {
+    for bad in [
+        "",
+        "{",
+        "null",
+        "[]",
+        &good[..good.len() - 2],
+        &good.replace("\"head\":\"", "\"head\":\"x"),
+        &good.replace("\"labels\":{", "\"labels\":["),
+    ] {
         std::fs::write(&path, bad).unwrap();
         for command in ["wt-ls-files --records", "wt-ls-manifest l", CAPTURE] {
             let ran = sandbox.sh(command);
@@ -222,7 +288,9 @@ fn a_damaged_index_is_an_error_and_never_a_fresh_start() {
 fn bad_settings_are_refused_before_anything_is_done() {
     let sandbox = Sandbox::new();
     sandbox.file("f", "1");
-    for (name, value) in [("WT_FSYNC", "maybe"), ("WT_LOCK_WAIT", "soon"), ("WT_LOCK_WAIT", "-1"), ("WT_LOCK_WAIT", "NaN")] {
+    for (name, value) in
+        [("WT_FSYNC", "maybe"), ("WT_LOCK_WAIT", "soon"), ("WT_LOCK_WAIT", "-1"), ("WT_LOCK_WAIT", "NaN")]
+    {
         assert!(sandbox.call().env(name, value).sh("wt-hash-object -w f").fails(2).contains(name));
     }
     assert!(!sandbox.s().exists());

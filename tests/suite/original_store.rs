@@ -11,7 +11,10 @@ fn sandbox() -> Sandbox {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/original-store");
     let store = sandbox.s();
     // git keeps neither 0600 nor 0700.
-    let script = format!("cp -r {fixture} {0}; find {0} -type d -exec chmod 700 {{}} +; find {0} -type f -exec chmod 600 {{}} +", store.display());
+    let script = format!(
+        "cp -r {fixture} {0}; find {0} -type d -exec chmod 700 {{}} +; find {0} -type f -exec chmod 600 {{}} +",
+        store.display()
+    );
     assert!(std::process::Command::new("sh").args(["-c", &script]).status().unwrap().success());
     for path in Tree::of(&store).paths().iter().chain([&String::new()]) {
         own(&store.join(path));
@@ -40,7 +43,15 @@ fn every_snapshot_of_it_is_listed() {
         let gaps: Vec<String> = manifest.skipped.iter().map(|path| format!("skipped\t{path}")).collect();
         assert_eq!(sandbox.run(&["wt-ls-manifest", "--gaps", &id]).quietly_ok(), gaps.join("\n"));
     }
-    for label in ["pre:implement:0", "post:implement:0", "pause:review:0", "resume:review:0", "post:review:0", "post:ship:0", "HEAD"] {
+    for label in [
+        "pre:implement:0",
+        "post:implement:0",
+        "pause:review:0",
+        "resume:review:0",
+        "post:review:0",
+        "post:ship:0",
+        "HEAD",
+    ] {
         sandbox.run(&["wt-ls-manifest", label]).quietly_ok();
     }
     assert_eq!(sandbox.run(&["wt-ls-manifest", "--run", "run_two", "HEAD"]).code, 0);
@@ -80,7 +91,10 @@ fn further_captures_join_its_chain_and_leave_what_it_wrote() {
     let json = stored.manifest_json(&id);
     for entry in json["entries"].as_array().unwrap() {
         let members: Vec<&String> = entry.as_object().unwrap().keys().collect();
-        assert_eq!(members.iter().map(|member| member.as_str()).collect::<std::collections::BTreeSet<_>>(), ["hash", "mode", "path", "size"].into());
+        assert_eq!(
+            members.iter().map(|member| member.as_str()).collect::<std::collections::BTreeSet<_>>(),
+            ["hash", "mode", "path", "size"].into()
+        );
     }
 }
 
@@ -93,7 +107,11 @@ fn its_stat_cache_is_no_proof_and_its_rows_get_our_members() {
     let size = usize::try_from(stored(&sandbox).index().entries["docs/intro.md"].size).unwrap();
     let row = stored(&sandbox).index().entries["docs/intro.md"].clone();
     let other = "x".repeat(size);
-    sandbox.file("docs/intro.md", &other).mtime("docs/intro.md", row.mod_nano / 1_000_000_000, row.mod_nano % 1_000_000_000);
+    sandbox.file("docs/intro.md", &other).mtime(
+        "docs/intro.md",
+        row.mod_nano / 1_000_000_000,
+        row.mod_nano % 1_000_000_000,
+    );
     sandbox.settle();
     let id = sandbox.capture("l");
     let entries: BTreeMap<String, String> =

@@ -32,7 +32,20 @@ enum Edit {
 
 /// Few paths, so that edits meet: names of all kinds, and paths below one another.
 const PATHS: [&str; 14] = [
-    "a", "b", "a/x", "a/y", "a/x/deep", "dir/one", "dir/two", "dir", "-rf", "new\nline", "sp ace/ q", "caf\u{e9}", "dir/sub/three", "\u{1}",
+    "a",
+    "b",
+    "a/x",
+    "a/y",
+    "a/x/deep",
+    "dir/one",
+    "dir/two",
+    "dir",
+    "-rf",
+    "new\nline",
+    "sp ace/ q",
+    "caf\u{e9}",
+    "dir/sub/three",
+    "\u{1}",
 ];
 const MODES: [u32; 3] = [0o644, 0o755, 0o600];
 
@@ -127,7 +140,11 @@ fn versioned(tree: &Tree) -> Vec<String> {
 }
 
 fn ignored(tree: &Tree) -> Vec<String> {
-    tree.paths().into_iter().filter(|path| is_ignored(path)).map(|path| format!("{path:?} {}", tree.line(path.as_bytes()).unwrap())).collect()
+    tree.paths()
+        .into_iter()
+        .filter(|path| is_ignored(path))
+        .map(|path| format!("{path:?} {}", tree.line(path.as_bytes()).unwrap()))
+        .collect()
 }
 
 /// Where ignored files stand in the way of the target's own files, that is said and those paths are excused.
@@ -137,11 +154,16 @@ fn assert_versioned(wanted: &Tree, now: &Tree, kept: &[String], what: &str) {
         kept.iter().any(|path| {
             let quoted = format!("{path:?}");
             let open = quoted.trim_end_matches('"');
-            line.starts_with(open) || path.split('/').next().is_some_and(|top| line.starts_with(&format!("{top:?} ")))
+            line.starts_with(open)
+                || path.split('/').next().is_some_and(|top| line.starts_with(&format!("{top:?} ")))
         })
     };
     let (wanted, now) = (versioned(wanted), versioned(now));
-    let differ: Vec<&String> = wanted.iter().filter(|line| !now.contains(line)).chain(now.iter().filter(|line| !wanted.contains(line))).collect();
+    let differ: Vec<&String> = wanted
+        .iter()
+        .filter(|line| !now.contains(line))
+        .chain(now.iter().filter(|line| !wanted.contains(line)))
+        .collect();
     let differ: Vec<&&String> = differ.iter().filter(|line| !excused(line)).collect();
     assert!(differ.is_empty(), "{what}: {differ:#?}\nkept {kept:?}");
 }

@@ -6,8 +6,19 @@ use crate::sandbox::{Sandbox, Tree};
 /// A captured state `p`, and then an edited state of every kind, banked as `q`.
 fn edited() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.file("same", "s").file("content", "old\n").file("mode", "m").file("gone", "g\n").file("deep/er/gone", "g2\n");
-    sandbox.file("to-dir", "f\n").file("to-file/in", "i\n").link("link", "old").link("to-link", "l").dir("empty").file("ro/f", "1");
+    sandbox
+        .file("same", "s")
+        .file("content", "old\n")
+        .file("mode", "m")
+        .file("gone", "g\n")
+        .file("deep/er/gone", "g2\n");
+    sandbox
+        .file("to-dir", "f\n")
+        .file("to-file/in", "i\n")
+        .link("link", "old")
+        .link("to-link", "l")
+        .dir("empty")
+        .file("ro/f", "1");
     sandbox.sh("chmod 555 ro; snap capture p").ok();
     let edit = "echo new >content; chmod 600 mode; rm gone; rm -r deep; rm to-dir; mkdir -p to-dir/sub; echo x >to-dir/sub/x
         rm -r to-file; echo y >to-file; ln -sfn new link; rm to-link; echo z >to-link; rmdir empty; mkdir -p made/by; echo a >made/by/a
@@ -73,7 +84,8 @@ fn an_error_at_any_effect_is_said_and_leaves_whole_files() {
             let what = format!("{errno} at effect {number}");
             assert!(matches!(ran.code, 0 | 3 | 8), "{what}: {}", ran.text());
             let now = sandbox.tree();
-            let staging: Vec<String> = now.paths().into_iter().filter(|path| path.starts_with(".iterion")).collect();
+            let staging: Vec<String> =
+                now.paths().into_iter().filter(|path| path.starts_with(".iterion")).collect();
             let staging: Vec<&str> = staging.iter().map(String::as_str).collect();
             now.clone().without(&staging).assert_between(&old, &new, &what);
             if ran.code == 0 {

@@ -182,9 +182,15 @@ fn the_report_is_json_where_asked_for() {
     let (summary, lines) = lines.split_last().unwrap();
     let of = |path: &str| lines.iter().find(|line| line["path"] == path).unwrap();
     assert_eq!((of("c")["action"].as_str(), of("d")["action"].as_str()), (Some("chmod"), Some("write")));
-    assert_eq!((of("new")["action"].as_str(), of("new")["displaced"].as_str()), (Some("delete"), Some(crate::sandbox::stored::oid("n\n").as_str())));
+    assert_eq!(
+        (of("new")["action"].as_str(), of("new")["displaced"].as_str()),
+        (Some("delete"), Some(crate::sandbox::stored::oid("n\n").as_str()))
+    );
     assert_eq!((of("w")["action"].as_str(), of("w")["reason"].as_str()), (Some("keep"), Some("unbanked")));
     assert!(lines.iter().any(|line| line["path_b64"] == "/w==" && line["action"] == "write"));
     let counts = &summary["summary"];
-    assert_eq!((&counts["written"], &counts["deleted"], &counts["chmodded"], &counts["kept"]), (&2.into(), &1.into(), &1.into(), &1.into()));
+    assert_eq!(
+        (&counts["written"], &counts["deleted"], &counts["chmodded"], &counts["kept"]),
+        (&2.into(), &1.into(), &1.into(), &1.into())
+    );
 }

@@ -22,11 +22,18 @@ const SAVES: [(&str, bool); 9] = [
 
 fn race(moment: &str, again: &str, path: &str, save: &str, writes: bool) {
     let sandbox = Sandbox::new();
-    sandbox.file("changed", "old\n").file("gone", "old\n").file("turned", "old\n").file("dir/a", "old\n").link("link", "old");
+    sandbox
+        .file("changed", "old\n")
+        .file("gone", "old\n")
+        .file("turned", "old\n")
+        .file("dir/a", "old\n")
+        .link("link", "old");
     sandbox.capture("p");
     let edit = "echo new >changed; rm gone; rm turned; mkdir turned; echo new >turned/x; rm -r dir; echo new >dir; ln -sfn new link; echo new >added; snap capture q";
     sandbox.sh(edit).ok();
-    let hook = format!("{moment}{again}=cd $W; P={path}; echo ran >>$X/ran; {{ {save}; }} 2>/dev/null && echo saved >>$X/saved");
+    let hook = format!(
+        "{moment}{again}=cd $W; P={path}; echo ran >>$X/ran; {{ {save}; }} 2>/dev/null && echo saved >>$X/saved"
+    );
     let ran = sandbox.call().env("WT_TEST_HOOK", &hook).run(&["wt-restore", "p"]);
     let what = format!("{save} on {path} at {moment}{again}:\n{}", ran.text());
     assert!(matches!(ran.code, 0 | 3 | 8), "{what}");
@@ -96,7 +103,9 @@ fn a_directory_that_becomes_a_link_out_is_never_followed() {
         let sandbox = Sandbox::new();
         sandbox.file("d/f", "old\n").file("d/gone", "old\n");
         sandbox.capture("p");
-        sandbox.sh("echo new >d/f; rm d/gone; echo new >d/added; snap capture q; mkdir $X/out; cp -a d/. $X/out").ok();
+        sandbox
+            .sh("echo new >d/f; rm d/gone; echo new >d/added; snap capture q; mkdir $X/out; cp -a d/. $X/out")
+            .ok();
         let before = crate::sandbox::Tree::with_stat(&sandbox.x("out"));
         let hook = format!("{moment}=mv $W/d $X/away; ln -s $X/out $W/d");
         let ran = sandbox.call().env("WT_TEST_HOOK", hook).run(&["wt-restore", "p"]);

@@ -105,9 +105,10 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         Selection::Rules { source, .. } => Some(source.clone()),
         Selection::Listed | Selection::Original => None,
     };
-    let rules_were = head.as_ref().and_then(source_of).filter(|source| {
-        source != "none" && source_of(&manifest).is_some_and(|now| now != *source)
-    });
+    let rules_were = head
+        .as_ref()
+        .and_then(source_of)
+        .filter(|source| source != "none" && source_of(&manifest).is_some_and(|now| now != *source));
     let is_reused = match same {
         Some(head) if may_reuse(head) => {
             manifest = head.clone();

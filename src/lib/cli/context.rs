@@ -186,7 +186,7 @@ pub(super) fn raise_open_files() {
 /// Puts the limit back for a program that this process becomes: it may not be made for so many.
 pub(super) fn restore_open_files() {
     if let Some(own) = OPEN_FILES.get() {
-        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, own.clone());
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, *own);
     }
 }
 

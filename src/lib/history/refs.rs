@@ -19,8 +19,10 @@ impl History {
         let quoted = quote::name(name.as_bytes());
         let missing = |why: String| {
             let store = quote::path(self.store().root());
-            Error::not_found(format!("{why} in store {store}"))
-                .hint(format!("'wt-log --run {}' lists snapshots and labels; -C or --store names another store", self.run()))
+            Error::not_found(format!("{why} in store {store}")).hint(format!(
+                "'wt-log --run {}' lists snapshots and labels; -C or --store names another store",
+                self.run()
+            ))
         };
         if name == "HEAD" || name.starts_with("HEAD~") {
             let steps = match name.strip_prefix("HEAD~") {

@@ -64,6 +64,13 @@ impl Sandbox {
         sandbox
     }
 
+    /// A sandbox for the cases: files above 1 MiB are gaps.
+    pub(crate) fn with_a_small_cap() -> Self {
+        let mut sandbox = Self::new();
+        sandbox.set("ITERION_WORKSPACE_MAX_FILE_MB", "1");
+        sandbox
+    }
+
     /// The scratch directory.
     pub(crate) fn t(&self) -> &Path {
         &self.root
