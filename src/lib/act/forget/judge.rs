@@ -65,10 +65,8 @@ fn judge(survey: &Survey, journal: &Journal, doomed: &BTreeSet<SnapshotId>) -> V
 /// Whether a mark says that the run stopped at a boundary: its own label, one that points to it, or one that did.
 fn shows_stop(snapshot: &Snapshot, journal: &Journal) -> bool {
     let is_stop = |label: &str| is_phase(label, &["pause", "fail"]);
-    let was_marked = journal
-        .marks
-        .iter()
-        .any(|mark| is_stop(&mark.label) && mark.new.as_deref() == Some(snapshot.id.as_str()));
+    let was_marked =
+        journal.marks.iter().any(|mark| is_stop(&mark.label) && mark.new.as_deref() == Some(snapshot.id.as_str()));
     was_marked || snapshot.labels.iter().chain(&snapshot.own).any(|label| is_stop(label))
 }
 
