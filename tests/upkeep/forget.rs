@@ -139,7 +139,7 @@ fn policies_keep_what_they_say() {
 
 /// Who changed what from each of these snapshots on.
 fn authorship(box_: &Sandbox, ids: &[&String]) -> Vec<String> {
-    ids.iter().map(|id| box_.run("wt-authorship", &["--run", "r", "--json", id]).ok()).collect()
+    ids.iter().map(|id| box_.run("wt-authorship", &["--run", "r", "--json", "--from", id]).ok()).collect()
 }
 
 #[test]

@@ -91,3 +91,39 @@ fn a_strange_umask_changes_no_mode() {
     rm(&box_.workspace());
     assert_eq!(box_.run::<&str>("wt-fsck", &[]).code, 0);
 }
+
+/// The effects of a program on a store that is flushed, in their order.
+fn effects(box_: &Sandbox, program: &str, args: &[&str]) -> Vec<String> {
+    let trace = box_.root().join("trace");
+    let output =
+        box_.command(program).args(args).env("WT_FSYNC", "on").env("WT_TEST_TRACE", &trace).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(fs::read(&trace).unwrap()).unwrap();
+    text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+}
+
+fn place(effects: &[String], effect: &str) -> usize {
+    effects.iter().position(|found| found == effect).unwrap_or_else(|| panic!("no {effect} in {effects:?}"))
+}
+
+#[test]
+fn what_a_removal_relies_on_is_on_the_disk_before_it() {
+    let box_ = store_with_garbage();
+    let pruned = effects(&box_, "wt-prune", &["--grace", "0"]);
+    assert!(place(&pruned, "flush-fs") < place(&pruned, "unlink"), "a forgotten manifest must stay so: {pruned:?}");
+
+    let box_ = Sandbox::new();
+    box_.capture_with("r", Some("a"), "f", b"one");
+    box_.capture_with("r", Some("bank:0"), "f", b"two");
+    box_.capture_with("r", Some("c"), "f", b"three");
+    let forgotten = effects(&box_, "wt-forget", &["--run", "r", "bank:0"]);
+    // The child's new parent, the journal, the index: each flushed before the next, and all before the manifest goes.
+    let removal = place(&forgotten, "unlink");
+    let flushes = forgotten[..removal].iter().filter(|effect| effect.starts_with("flush")).count();
+    assert!(flushes >= 5 && forgotten[removal - 1] == "flush-dir", "{forgotten:?}");
+    assert_eq!(forgotten.last().unwrap(), "flush-dir", "and then it stays gone: {forgotten:?}");
+
+    let pruned = effects(&box_, "wt-purge", &["--yes", "f"]);
+    let removal = place(&pruned, "unlink");
+    assert_eq!(pruned[removal - 1], "flush-dir", "no manifest may name it after a power cut: {pruned:?}");
+}
