@@ -123,7 +123,8 @@ fn check(case: &Case) {
             continue;
         }
         let (wanted, is) = (part(if in_scope(row) { &captured } else { &edited }, row), part(&now, row));
-        let is_gap = |line: &String| in_scope(row) && gaps.iter().any(|gap| line.starts_with(gap.trim_end_matches('/')));
+        let is_gap =
+            |line: &String| in_scope(row) && gaps.iter().any(|gap| line.starts_with(gap.trim_end_matches('/')));
         let is_dir_now = |line: &String| {
             line.ends_with(" directory")
                 && now

@@ -66,7 +66,10 @@ fn copy_programs(from: &Path, to: &Path) {
     for entry in entries {
         let entry = entry.unwrap();
         let meta = entry.metadata().unwrap();
-        if !meta.is_file() || meta.mode() & 0o111 == 0 {
+        // Beside the programs lie files of the build; what scripts source can be read, not run.
+        let is_of_the_build =
+            entry.path().extension().is_some() || entry.file_name().to_string_lossy().starts_with('.');
+        if !meta.is_file() || is_of_the_build {
             continue;
         }
         let target = to.join(entry.file_name());
