@@ -89,3 +89,14 @@ fn a_strange_engine_at_work_keeps_others_from_its_history() {
     // An engine's own child is no stranger.
     sandbox.sh("exec 8<$S/runs/run/.lock; flock -x 8; stage_ls | stage_hash | stage_write --label n").ok();
 }
+
+#[test]
+fn a_tree_that_comes_and_goes_during_captures_is_no_crash() {
+    let sandbox = Sandbox::new();
+    sandbox.file("f", "1");
+    let script = ": >$X/go; (while [ -e $X/go ]; do mkdir -p a/b/c/d; echo x >a/b/c/d/f; ln -s f a/b/c/l; rm -rf a; done) 2>/dev/null & pid=$!
+        for i in 1 2 3 4 5 6 7 8 9 10; do wt-capture -q c$i >/dev/null; done; rm $X/go; wait $pid";
+    sandbox.sh(script).ok();
+    sandbox.stored().check();
+    assert_eq!(sandbox.stored().index().labels.len(), 10);
+}

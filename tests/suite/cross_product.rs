@@ -97,9 +97,9 @@ fn check(case: &Case) {
     let (before, outside) = (contents(&sandbox), Tree::with_stat(&sandbox.x("out")));
 
     let in_scope = |row: &str| !case.scoped || row.as_bytes()[3].is_multiple_of(2);
-    let list: String =
+    let scope: String =
         rows().iter().filter(|(row, ..)| in_scope(row)).map(|(row, ..)| format!("{row}\n")).collect();
-    std::fs::write(sandbox.x("scope"), list + "\n").unwrap();
+    std::fs::write(sandbox.x("scope"), scope + "\n").unwrap();
     let restore =
         if case.scoped { "wt-restore --paths-from-stdin --require-end -q p <$X/scope" } else { "wt-restore -q p" };
     let restore = restore.replace("-q", &format!("{CAP} --json"));

@@ -295,3 +295,21 @@ fn bad_settings_are_refused_before_anything_is_done() {
     }
     assert!(!sandbox.s().exists());
 }
+
+#[test]
+fn deeply_nested_json_is_refused_and_no_crash() {
+    let sandbox = with_a_snapshot();
+    let index = sandbox.stored().index_path();
+    let good = std::fs::read_to_string(&index).unwrap();
+    let deep = format!("{{\"later\":{}{},", "[".repeat(100_000), "]".repeat(100_000));
+    std::fs::write(&index, good.replacen('{', &deep, 1)).unwrap();
+    let ran = sandbox.run(&["wt-ls-manifest", "l"]);
+    assert!(matches!(ran.code, 0 | 4), "{}", ran.text());
+    std::fs::write(&index, good).unwrap();
+    let id = sandbox.stored().ids().remove(0);
+    let manifest = sandbox.stored().manifest_path(&id);
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replacen('{', &deep, 1)).unwrap();
+    let ran = sandbox.run(&["wt-ls-manifest", "l"]);
+    assert!(matches!(ran.code, 0 | 4), "{}", ran.text());
+}
