@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use workspacetrack::act::restore::{self, Action, Line, Place, Report, Request, Scope};
+use workspacetrack::act::restore::{self, Action, Place, Report, Request, Scope};
 use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
@@ -161,11 +161,11 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
             cli.warn(format!("left as it is: {name} ({}); {}", reason.as_str(), reason.way_out()));
         }
         if cli.json() {
-            cli.out.line(&json_line(line));
+            cli.out.line(&line.to_json());
         } else {
-            let mut item = text_of(&line.action).into_bytes();
+            let mut item = line.action.to_string().into_bytes();
             item.push(b'\t');
-            item.extend_from_slice(&args.zero.framing().encode(&shown_path(line)));
+            item.extend_from_slice(&args.zero.framing().encode(&line.shown_path()));
             cli.out.item(&item, args.zero.framing().end());
         }
     }
@@ -183,44 +183,6 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
         cli.note(format!("{} contents without a copy are kept by pin-{}.json", forced.stored.len(), forced.pin));
     }
     summary(args, cli, report);
-}
-
-fn shown_path(line: &Line) -> Vec<u8> {
-    let mut path = line.path.as_bytes().to_vec();
-    if line.is_dir {
-        path.push(b'/');
-    }
-    path
-}
-
-fn text_of(action: &Action) -> String {
-    match action {
-        Action::Write => "write".into(),
-        Action::Delete => "delete".into(),
-        Action::Chmod => "chmod".into(),
-        Action::Keep(reason) => format!("keep:{}", reason.as_str()),
-    }
-}
-
-fn json_line(line: &Line) -> Vec<u8> {
-    let mut out = vec![b'{'];
-    let (action, reason) = match &line.action {
-        Action::Keep(reason) => ("keep".into(), Some(reason.as_str())),
-        other => (text_of(other), None),
-    };
-    json::push_key(&mut out, "action");
-    json::push_string(&mut out, &action);
-    json::push_display_name(&mut out, "path", &shown_path(line));
-    if let Some(reason) = reason {
-        json::push_key(&mut out, "reason");
-        json::push_string(&mut out, reason);
-    }
-    if let Some(id) = &line.displaced {
-        json::push_key(&mut out, "displaced");
-        json::push_string(&mut out, &id.to_string());
-    }
-    out.push(b'}');
-    out
 }
 
 fn summary(args: &Args, cli: &mut Cli, report: &Report) {

@@ -1,7 +1,8 @@
-//! What changes a store or a workspace: capture, restore.
+//! What changes a store or a workspace: capture, restore, rewind.
 //!
 //! Destructive work is a plan value that can be printed or carried out.
 
+pub mod bank;
 pub mod capture;
 pub mod compare;
 pub mod du;
@@ -12,3 +13,4 @@ pub mod intake;
 pub mod prune;
 pub mod purge;
 pub mod restore;
+pub mod rewind;

@@ -20,6 +20,7 @@ pub mod label;
 pub mod label_batch;
 pub mod log;
 pub mod manifest;
+pub mod pivot;
 pub mod rebuild;
 pub mod refs;
 pub mod rows;
