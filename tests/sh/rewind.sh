@@ -597,4 +597,75 @@ test_a_rewind_that_is_killed_anywhere_can_be_undone_and_finished() {
 }
 
 
+run_node() {
+	script wt-run-node -q "$@"
+}
+
+test_a_command_is_run_as_a_node() {
+	workspace
+	[ "$(run_node build -- sh -c 'echo made >made; echo out')" = out ] || fail "the output is the command's"
+	[ "$(wt-label post:build:0)" != "$(wt-label pre:build:0)" ] || fail "its end"
+	printf 'in\n' | run_node build -- cat >../out
+	grep -qx in ../out || fail "its input"
+	wt-label -q pre:build:1 >/dev/null || fail "the next iteration"
+	run-events cat >../events
+	grep -q '"type":"node_started".*"node_id":"build".*"iteration":1' ../events || fail "the beginning"
+	grep -q '"type":"node_finished".*"node_id":"build".*"iteration":0' ../events || fail "the end"
+	run_node --iter 7 other -- true
+	wt-label -q post:other:7 >/dev/null || fail "an iteration that is named"
+}
+
+test_the_exit_status_of_a_command_is_passed_on_and_marked() {
+	workspace
+	expect 3 run_node build -- sh -c 'echo x >made; exit 3'
+	wt-label -q fail:build:0 >/dev/null || fail "the mark"
+	expect 143 run_node build -- sh -c 'kill -TERM $$' 2>/dev/null
+	expect 127 run_node build -- ./no-such-command 2>/dev/null
+	run-events cat >../events
+	grep -q '"type":"run_failed".*"the command ended with status 3","resumable":true' ../events || fail "the event"
+	grep -q 'status 143, as by signal TERM' ../events || fail "the signal"
+	script wt-run-node "it's" -- false 2>../said || :
+	sh -c "$(sed -n 's/.*this takes it back: //p' ../said)" 2>../answer || fail "the command that takes it back"
+	grep -q "nothing was restored" ../answer || fail "$(cat ../answer)"
+}
+
+test_a_command_that_follows_a_stop_is_a_resume() {
+	workspace
+	run_node build -- false || :
+	echo mine >mine
+	run_node build -- sh -c 'echo made >made'
+	wt-label -q resume:build:1 >/dev/null || fail "no resume behind a failure"
+	rewind --node build --iter 0
+	[ -e mine ] && [ ! -e made ] || fail "the wrong one went"
+	echo mine >third
+	run_node build -- true
+	wt-label -q resume:build:2 >/dev/null || fail "no resume behind a rewind"
+	run_node outer -- "$SCRIPTS/wt-run-node" -q inner -- true
+	expect 1 wt-label -q resume:inner:0
+}
+
+test_a_command_is_not_run_if_its_beginning_cannot_be_marked() {
+	workspace
+	dead wt-hash-object cut
+	expect 4 run_node build -- touch ran
+	[ ! -e ran ] || fail "it was run"
+	run_node --anyway build -- touch ran 2>/dev/null
+	[ -e ran ] || fail "it was not run"
+	expect 2 run_node build
+	expect 2 run_node -- true
+	expect 2 run_node build --iter x -- true
+	expect 2 run_node build more -- true
+}
+
+test_a_command_does_not_hold_the_workspace_lock() {
+	workspace
+	# shellcheck disable=SC2016 # the command expands it
+	wt-lock -x -- "$SCRIPTS/wt-run-node" -q build -- \
+		sh -c '[ -z "${WT_LOCK_FD:-}" ] || exit 1; sleep 60 >/dev/null 2>&1 & echo $! >../pid'
+	got=0
+	WT_LOCK_WAIT=0 wt-lock -x -- true || got=$?
+	kill "$(cat ../pid)"
+	[ "$got" -eq 0 ] || fail "what the command left running holds the lock"
+}
+
 "$TEST"
