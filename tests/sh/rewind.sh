@@ -668,4 +668,103 @@ test_a_command_does_not_hold_the_workspace_lock() {
 	[ "$got" -eq 0 ] || fail "what the command left running holds the lock"
 }
 
+
+test_what_a_node_changed_is_listed_with_its_lines() {
+	workspace
+	node build 0 'echo more >>one; rm two; printf "a\000b" >bin; chmod 755 one; ln -s one link'
+	node build 1 'echo again >one'
+	wt-attribute --node build --iter 0 >../list
+	for line in 'M	1	0	one' 'D	0	1	two' 'A	-	-	bin' 'A	1	0	link'; do
+		grep -qx "$line" ../list || fail "$line in $(cat ../list)"
+	done
+	[ "$(wt-attribute --node build)" = 'M	1	2	one' ] || fail "the highest iteration"
+	wt-attribute --node build --iter 0 --json >../list
+	grep -q '"available":true,"files":\[.*{"path":"one","status":"M","added":1,"deleted":0,"binary":false}' ../list ||
+		fail "$(cat ../list)"
+	grep -q '"path":"bin","status":"A","binary":true' ../list || fail "$(cat ../list)"
+	script wt-run-node -q big -- sh -c 'head -c 3000000 /dev/zero >one'
+	ITERION_WORKSPACE_MAX_FILE_MB=1 boundary post big >/dev/null
+	wt-attribute --node big --json | grep -q '"files":\[\],"uncaptured":\[{"path":"one"}\]' || fail "the gap"
+}
+
+# Facts 75.
+test_a_node_that_changed_nothing_has_no_files() {
+	workspace
+	node build 0 :
+	[ -z "$(wt-attribute --node build)" ] || fail "files of a node that did nothing"
+	wt-attribute --node build --json | grep -q '"available":true,"files":\[\],"uncaptured":\[\]}' || fail "as an object"
+}
+
+# unavailable REASON ARG...: the reason that is given, in words and in the object.
+unavailable() {
+	reason=$1
+	shift
+	expect 1 wt-attribute "$@" 2>../said
+	grep -q "$reason" ../said || fail "$reason is not in $(cat ../said)"
+	expect 1 wt-attribute -q --json "$@" >../list
+	grep -q "\"available\":false,\"reason\":\".*$reason" ../list || fail "$reason is not in $(cat ../list)"
+}
+
+# Facts 73, 5.5.
+test_each_reason_why_changes_cannot_be_told_is_named() {
+	workspace
+	unavailable 'nothing of this run was captured' --node build
+	ITERION_WORKSPACE_TRACK=off unavailable 'captures are off' --node build
+	expect 7 sh -c 'wt-ls-files -z --records --max-files 1 | wt-hash-object -w -z --stdin-records | wt-write-manifest -z' \
+		2>/dev/null
+	unavailable 'too many files' --node build
+	boundary pre build >/dev/null
+	unavailable "no boundary of node 'other'" --node other
+	unavailable "no end of node 'build' is recorded" --node build
+	run-events append --type node_started --node build --data '{"kind":"agent"}' >/dev/null
+	unavailable 'is still running' --node build
+	boundary fail build >/dev/null
+	unavailable "fail:build:0' shows how far it came" --node build
+	boundary pause build >/dev/null
+	unavailable 'the run paused in node' --node build
+	for kind in subbot compute router emit wait await_answers; do
+		run-events append --type node_started --node "$kind" --data "{\"kind\":\"$kind\"}" >/dev/null
+		boundary pre "$kind" >/dev/null
+		unavailable "of the kind '$kind', which marks no end" --node "$kind"
+	done
+	boundary pre build 1 >/dev/null
+	boundary post build 1 >/dev/null
+	unavailable 'shows how far it came' --node build --iter 0
+	expect 0 wt-attribute --node build
+}
+
+# Facts 5.6 and W41: nothing is dropped, and the last node by snapshot id has a path.
+test_what_lies_between_gates_is_partitioned_by_node() {
+	workspace
+	node build 0 'echo a >a; echo shared >shared'
+	node check 0 'echo b >b; echo again >shared'
+	boundary gate >/dev/null
+	boundary pause gate >/dev/null
+	echo mine >mine
+	boundary resume gate >/dev/null
+	boundary gate >/dev/null
+	wt-gates >../list
+	cat >../expected <<-'END'
+		gate:0	build:0	A	a
+		gate:0	check:0	A	b
+		gate:0	check:0	A	shared
+		gate:1	-	A	mine
+	END
+	cmp ../list ../expected || fail "$(cat ../list)"
+	wt-gates --gate 1 --json | grep -q '"gate":1,.*"nodes":\[\],"other":\[{"path":"mine","status":"A"}\]}' || fail "the object"
+	expect 1 wt-gates --gate 7 2>/dev/null
+	boundary gate >/dev/null
+	wt-gates --gate 2 2>&1 | grep -q 'gate:2: no changes' || fail "an empty range"
+}
+
+test_a_run_without_gates_is_one_range() {
+	workspace
+	expect 1 wt-gates 2>/dev/null
+	node build 0 'echo a >a'
+	echo mine >mine
+	boundary pause build >/dev/null
+	[ "$(wt-gates)" = "-	build:0	A	a
+-	-	A	mine" ] || fail "$(wt-gates)"
+}
+
 "$TEST"

@@ -11,6 +11,7 @@ pub mod change;
 pub mod coverage;
 pub mod covers;
 pub mod diff;
+pub mod gates;
 pub mod graph;
 pub mod hashes;
 pub mod index;
@@ -24,6 +25,7 @@ pub mod pivot;
 pub mod rebuild;
 pub mod refs;
 pub mod rows;
+pub mod span;
 
 use crate::error::Result;
 use crate::store::Store;
