@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use workspacetrack::act::restore::{self, Action, Line, Place, Report, Request, Scope};
+use workspacetrack::act::restore::{self, Action, Place, Report, Request, Scope};
 use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
@@ -170,11 +170,11 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
             cli.warn(format!("left as it is: {name} ({}); {}", reason.as_str(), reason.way_out()));
         }
         if cli.json() {
-            cli.out.line(&json_line(line));
+            cli.out.line(&line.to_json());
         } else {
-            let mut item = text_of(&line.action).into_bytes();
+            let mut item = line.action.to_string().into_bytes();
             item.push(b'\t');
-            item.extend_from_slice(&args.zero.framing().encode(&shown_path(line)));
+            item.extend_from_slice(&args.zero.framing().encode(&line.shown_path()));
             cli.out.item(&item, args.zero.framing().end());
         }
     }
@@ -201,44 +201,6 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
         );
     }
     summary(args, cli, report);
-}
-
-fn shown_path(line: &Line) -> Vec<u8> {
-    let mut path = line.path.as_bytes().to_vec();
-    if line.is_dir {
-        path.push(b'/');
-    }
-    path
-}
-
-fn text_of(action: &Action) -> String {
-    match action {
-        Action::Write => "write".into(),
-        Action::Delete => "delete".into(),
-        Action::Chmod => "chmod".into(),
-        Action::Keep(reason) => format!("keep:{}", reason.as_str()),
-    }
-}
-
-fn json_line(line: &Line) -> Vec<u8> {
-    let mut out = vec![b'{'];
-    let (action, reason) = match &line.action {
-        Action::Keep(reason) => ("keep".into(), Some(reason.as_str())),
-        other => (text_of(other), None),
-    };
-    json::push_key(&mut out, "action");
-    json::push_string(&mut out, &action);
-    json::push_display_name(&mut out, "path", &shown_path(line));
-    if let Some(reason) = reason {
-        json::push_key(&mut out, "reason");
-        json::push_string(&mut out, reason);
-    }
-    if let Some(id) = &line.displaced {
-        json::push_key(&mut out, "displaced");
-        json::push_string(&mut out, &id.to_string());
-    }
-    out.push(b'}');
-    out
 }
 
 fn summary(args: &Args, cli: &mut Cli, report: &Report) {

@@ -104,7 +104,7 @@ test_options_that_do_not_exist_are_refused() {
 }
 
 test_help_is_on_standard_output() {
-	for name in wt wt-capture wt-bank wt-undo wt-boundary; do
+	for name in wt wt-capture wt-bank wt-undo wt-boundary wt-run-node; do
 		script "$name" --help | grep -q "^usage: $name " || fail "help of $name"
 	done
 }

@@ -1,7 +1,9 @@
 //! What changes a store or a workspace: capture, restore, prune, forget, purge; and what examines a store: fsck, du.
+//! What changes a store or a workspace: capture, restore, rewind.
 //!
 //! Destructive work is a plan value that can be printed or carried out.
 
+pub mod bank;
 pub mod capture;
 pub mod compare;
 pub mod du;
@@ -12,3 +14,4 @@ pub mod intake;
 pub mod prune;
 pub mod purge;
 pub mod restore;
+pub mod rewind;

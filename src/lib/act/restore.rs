@@ -94,6 +94,11 @@ impl Scope {
         Self { paths, is_exact }
     }
 
+    /// The paths that were named themselves, where nothing below them is meant.
+    fn exact_paths(&self) -> &[RelPathBuf] {
+        if self.is_exact { &self.paths } else { &[] }
+    }
+
     fn holds(&self, path: &RelPath) -> bool {
         let is_named = |path: &RelPath| self.paths.binary_search_by(|named| (**named).cmp(path)).is_ok();
         is_named(path) || (!self.is_exact && path.ancestors().any(is_named))
@@ -184,7 +189,7 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
     Ok(report)
 }
 
-fn refuse_other_root(workspace: &Workspace, target: &Manifest, relocate: bool) -> Result<()> {
+pub(super) fn refuse_other_root(workspace: &Workspace, target: &Manifest, relocate: bool) -> Result<()> {
     match &target.workspace {
         Some(recorded) if !relocate && !workspace.is_at(recorded) => Err(Error::refused(format!(
             "snapshot '{}' is of workspace {}, not of {}",

@@ -114,6 +114,12 @@ pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join(".deleted")
 }
 
+/// A run's own document.
+#[must_use]
+pub fn run_document(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("run.json")
+}
+
 /// A run's event log.
 #[must_use]
 pub fn events(store: &Path, id: &RunId) -> PathBuf {

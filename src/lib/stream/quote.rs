@@ -107,6 +107,16 @@ pub fn c_unquote(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     }
 }
 
+/// Writes a word of a command that a person can paste into a shell: as it is, or in single quotes.
+#[must_use]
+pub fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
+}
+
 /// Writes a path for a message: `'a/b'`, with control characters masked as `\x1b` and bad bytes as `\xff`.
 #[must_use]
 pub fn path(path: impl AsRef<Path>) -> String {
@@ -173,6 +183,20 @@ mod tests {
                 let name = [a, b];
                 assert_eq!(c_unquote(&c_quote(&name)).unwrap().as_ref(), name);
             }
+        }
+    }
+
+    #[test]
+    fn a_word_for_a_shell_is_quoted_where_the_shell_would_take_it_apart() {
+        for (word, quoted) in [
+            ("wt-undo", "wt-undo"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+            ("$x", "'$x'"),
+            ("~", "'~'"),
+        ] {
+            assert_eq!(shell_word(word), quoted);
         }
     }
 }

@@ -41,13 +41,21 @@ impl RecordSet {
                 Step::End => break,
             }
         }
+        Self::new(header, records).map(Outcome::Complete)
+    }
+
+    /// Takes everything that a complete stream would say, whatever its order.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Damaged`] for two records of one path, or a path below a file.
+    pub fn new(header: Header, mut records: Vec<Record>) -> Result<Self> {
         if !records.is_sorted_by(|a, b| a.path < b.path) {
             records.sort_by(|a, b| a.path.cmp(&b.path));
         }
         if let Some(problem) = contradiction(&records, |record| &record.path) {
             return Err(broken(format!("record stream: {problem}")));
         }
-        Ok(Outcome::Complete(Self { header, records }))
+        Ok(Self { header, records })
     }
 }
 

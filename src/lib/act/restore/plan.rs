@@ -1,6 +1,9 @@
 //! [`Plan`]: what a restore will do, path by path, as a value.
 
+use std::fmt;
+
 use crate::error::{Error, Kind, Result};
+use crate::history::json;
 use crate::history::manifest::{Manifest, Node};
 use crate::store::id::ObjectId;
 use crate::store::pool::Pool;
@@ -93,6 +96,18 @@ pub enum Action {
     Keep(Reason),
 }
 
+impl fmt::Display for Action {
+    /// The word in reports: `write`, `delete`, `chmod` or `keep:REASON`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write => f.write_str("write"),
+            Self::Delete => f.write_str("delete"),
+            Self::Chmod => f.write_str("chmod"),
+            Self::Keep(reason) => write!(f, "keep:{}", reason.as_str()),
+        }
+    }
+}
+
 /// One line of the plan and of the report.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -104,6 +119,40 @@ pub struct Step {
     pub action: Action,
     /// The content that is replaced or removed.
     pub displaced: Option<ObjectId>,
+}
+
+impl Step {
+    /// The path as reports show it: a directory ends in a slash.
+    #[must_use]
+    pub fn shown_path(&self) -> Vec<u8> {
+        let mut path = self.path.as_bytes().to_vec();
+        if self.is_dir {
+            path.push(b'/');
+        }
+        path
+    }
+
+    /// The line as a JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = vec![b'{'];
+        json::push_key(&mut out, "action");
+        match &self.action {
+            Action::Keep(_) => json::push_string(&mut out, "keep"),
+            other => json::push_string(&mut out, &other.to_string()),
+        }
+        json::push_display_name(&mut out, "path", &self.shown_path());
+        if let Action::Keep(reason) = &self.action {
+            json::push_key(&mut out, "reason");
+            json::push_string(&mut out, reason.as_str());
+        }
+        if let Some(id) = &self.displaced {
+            json::push_key(&mut out, "displaced");
+            json::push_string(&mut out, &id.to_string());
+        }
+        out.push(b'}');
+        out
+    }
 }
 
 /// One piece of work on the file system.

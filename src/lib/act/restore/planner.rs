@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::Request;
 use super::current::{Current, Now};
 use super::plan::{Action, Plan, Reason, Work};
 use super::witness::Witness;
+use super::{Request, Scope};
 use crate::act::intake::{Intake, Sink};
 use crate::error::Result;
 use crate::history::covers::CoverageRules;
@@ -59,6 +59,7 @@ impl<'a> Planner<'a> {
                 self.plan_removal(&mut draft, record)?;
             }
         }
+        self.report_hidden(&mut draft);
         let mut plan = draft.plan;
         self.plan_emptied(&mut plan, &draft.filled);
         Ok(plan)
@@ -278,6 +279,25 @@ impl<'a> Planner<'a> {
                 continue;
             }
             draft.plan.add(&gap.path, gap.hides_subtree, Action::Keep(Reason::Gap(gap.reason.clone())), None);
+        }
+    }
+
+    /// A path that was asked for by name, that the target does not have and that the rules leave out by now: the walk does
+    /// not see it, and it is not removed, but not passed over in silence either.
+    fn report_hidden(&self, draft: &mut Draft<'_>) {
+        for path in self.request.scope.iter().flat_map(Scope::exact_paths) {
+            let is_settled = draft.done.contains(path)
+                || self.current.records.contains_key(path)
+                || self.target.gap_over(path).is_some();
+            if is_settled {
+                continue;
+            }
+            let Ok(stat) = super::current::examine(self.workspace, path) else { continue };
+            let is_hidden = stat.kind != EntryKind::Dir && self.current.is_ignored(path, stat.kind);
+            if is_hidden && self.covers.covers(path, stat.kind) {
+                let reason = self.is_spared(path, None).filter(|reason| *reason == Reason::Protected);
+                draft.plan.add(path, false, Action::Keep(reason.unwrap_or(Reason::Ignored)), None);
+            }
         }
     }
 

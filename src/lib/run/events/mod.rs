@@ -35,6 +35,7 @@ pub mod fold;
 pub mod follow;
 pub mod keys;
 pub mod lines;
+pub mod nodes;
 pub mod order;
 pub mod scan;
 pub mod source;

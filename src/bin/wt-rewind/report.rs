@@ -1,0 +1,162 @@
+//! What a rewind says of itself: lines or objects on standard output, sentences on standard error.
+
+use workspacetrack::act::restore::Report;
+use workspacetrack::act::rewind::Prepared;
+use workspacetrack::act::rewind::event::Told;
+use workspacetrack::cli::Cli;
+use workspacetrack::history::json;
+use workspacetrack::store::id::{RunId, SnapshotId};
+use workspacetrack::store::relpath::RelPathBuf;
+
+use crate::{Args, common_options};
+
+pub(crate) fn item(args: &Args, cli: &mut Cli, word: &str, path: &[u8]) {
+    let framing = args.zero.framing();
+    let mut item = format!("{word}\t").into_bytes();
+    item.extend_from_slice(&framing.encode(path));
+    cli.out.item(&item, framing.end());
+}
+
+pub(crate) fn print(args: &Args, cli: &mut Cli, report: Option<&Report>, told: &Told<'_>, undo: Option<&str>) {
+    for line in report.iter().flat_map(|report| &report.lines) {
+        if cli.json() {
+            cli.out.line(&line.to_json());
+        } else {
+            item(args, cli, &line.action.to_string(), &line.shown_path());
+        }
+    }
+    let findings = told.findings;
+    if cli.json() {
+        cli.out.line(&summary(args, report, told, undo));
+        return;
+    }
+    for (word, paths) in [
+        ("overwritten", &findings.overwritten),
+        ("left", &findings.left),
+        ("overlap", &findings.overlap),
+        ("undecided", &findings.undecided),
+    ] {
+        for path in paths {
+            item(args, cli, word, path.as_bytes());
+        }
+    }
+    for gap in findings.gaps.values() {
+        let mut name = gap.path.as_bytes().to_vec();
+        if gap.hides_subtree {
+            name.push(b'/');
+        }
+        item(args, cli, &format!("gap:{}", gap.reason.as_str()), &name);
+    }
+}
+
+/// The last object: the members are those of the original, and what it does not tell.
+fn summary(args: &Args, report: Option<&Report>, told: &Told<'_>, undo: Option<&str>) -> Vec<u8> {
+    let findings = told.findings;
+    let mut out = b"{\"rewind\":{".to_vec();
+    let truth = |out: &mut Vec<u8>, key: &str, truth: bool| {
+        json::push_key(out, key);
+        out.extend_from_slice(if truth { b"true" } else { b"false" });
+    };
+    truth(&mut out, "reverted", told.skip_reason.is_none());
+    truth(&mut out, "dry_run", args.dry_run);
+    for (key, text) in [
+        ("node", Some(told.to_node)),
+        ("scope", Some(told.extent.as_str())),
+        ("ref", Some(told.target.as_str())),
+        ("backup_ref", told.bank.map(SnapshotId::as_str)),
+        ("skip_reason", told.skip_reason),
+        ("undo", undo),
+    ] {
+        if let Some(text) = text {
+            json::push_key(&mut out, key);
+            json::push_string(&mut out, text);
+        }
+    }
+    if let Some(count) = findings.scope_count {
+        json::push_key(&mut out, "scope_count");
+        json::push_number(&mut out, count);
+    }
+    if let Some(counts) = report.map(Report::counts) {
+        for (key, count) in [
+            ("written", counts.written),
+            ("deleted", counts.deleted),
+            ("chmodded", counts.chmodded),
+            ("kept", counts.kept),
+        ] {
+            json::push_key(&mut out, key);
+            json::push_number(&mut out, count);
+        }
+    }
+    for (key, paths) in [
+        ("overwritten", &findings.overwritten),
+        ("left_in_place", &findings.left),
+        ("overlap", &findings.overlap),
+        ("undecided", &findings.undecided),
+    ] {
+        json::push_key(&mut out, &format!("{key}_count"));
+        json::push_number(&mut out, paths.len());
+        json::push_key(&mut out, key);
+        json::push_array(&mut out, paths, push_path);
+    }
+    json::push_key(&mut out, "gaps");
+    json::push_array(&mut out, findings.gaps.values(), |out, gap| {
+        out.push(b'{');
+        json::push_display_name(out, "path", gap.path.as_bytes());
+        json::push_key(out, "reason");
+        json::push_string(out, gap.reason.as_str());
+        out.push(b'}');
+    });
+    out.extend_from_slice(b"}}");
+    out
+}
+
+fn push_path(out: &mut Vec<u8>, path: &RelPathBuf) {
+    out.push(b'{');
+    json::push_display_name(out, "path", path.as_bytes());
+    out.push(b'}');
+}
+
+/// Says in words what a person must know.
+pub(crate) fn explain(
+    args: &Args,
+    cli: &Cli,
+    report: Option<&Report>,
+    prepared: &Prepared,
+    told: &Told<'_>,
+    undo: Option<&str>,
+    run: &RunId,
+) {
+    for warning in report.iter().flat_map(|report| &report.warnings) {
+        cli.warn(warning);
+    }
+    let findings = told.findings;
+    if !findings.undecided.is_empty() {
+        let mut message = format!("{} paths are undecided and were left", findings.undecided.len());
+        if let Some(boundary) = prepared.boundary() {
+            let (common, target) = (common_options(args, run), told.target);
+            let to = &boundary.id;
+            message = format!(
+                "{message}; this takes them back: wt-authorship {common} --from {target} --to {to} --undecided -z --end | \
+                 wt-restore {common} -z --paths-from-stdin --exact --require-end {target}"
+            );
+        }
+        cli.warn(message);
+    }
+    if let Some(reason) = told.skip_reason {
+        cli.note(format!("nothing was restored: {reason}"));
+    } else if let Some(counts) = report.map(Report::counts) {
+        let would = if args.dry_run { "would be " } else { "" };
+        cli.note(format!(
+            "back before '{}': {} {would}written, {} {would}deleted, {} {would}given their mode, {} kept, {} left in place",
+            prepared.pivot.label,
+            counts.written,
+            counts.deleted,
+            counts.chmodded,
+            counts.kept,
+            findings.left.len() + findings.undecided.len()
+        ));
+    }
+    if let Some(undo) = undo {
+        cli.note(format!("this undoes it: {undo}"));
+    }
+}
