@@ -19,7 +19,7 @@ use workspacetrack::stream::paths::{self, EndMark};
 use workspacetrack::stream::record::Record;
 use workspacetrack::stream::wire::{self, Frame, Header, Reader, RulesMark, Step};
 use workspacetrack::tree::root::Workspace;
-use workspacetrack::tree::rules::RulesFile;
+use workspacetrack::tree::rules::{RuleSource, RulesFile};
 
 static PAGE: Page = Page {
     name: "wt-hash-object",
@@ -243,6 +243,9 @@ fn store_rules(workspace: &Workspace, mark: &RulesMark, writer: &PoolWriter<'_>)
     let (file, _) = RulesFile::read(workspace.fd(), workspace.path())?;
     if file.source.name() != mark.source || workspacetrack::store::hash::of_bytes(&file.text) != mark.id {
         return Err(Error::conflict("the ignore rules changed while the capture ran").hint("capture again"));
+    }
+    if file.source == RuleSource::None {
+        return Ok(());
     }
     writer.put_bytes(&file.text).map(drop)
 }

@@ -103,8 +103,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
 fn scan(args: &Args, cli: &Cli) -> Result<(Scan, Header)> {
     let workspace = cli.env.workspace(&args.workspace)?;
     let store = cli.env.store(&args.store, workspace.path())?;
+    let run = cli.env.run_if_named(&args.run)?;
+    let identities = store.identities(run.as_ref())?;
     // Head is sampled before the walk: what is published meanwhile makes the list stale.
-    let head = match cli.env.run_if_named(&args.run)? {
+    let head = match run {
         None => None,
         Some(run) => Some(History::new(&store, run).index()?.head.map_or(HeadMark::None, HeadMark::At)),
     };
@@ -118,7 +120,7 @@ fn scan(args: &Args, cli: &Cli) -> Result<(Scan, Header)> {
     };
     let progress: Option<&(dyn Fn(u64) + Sync)> = if args.progress { Some(&tell) } else { None };
     let _lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
-    let scan = Scan::take(&workspace, store.identity()?, args.limits.limits(&cli.env), progress)?;
+    let scan = Scan::take(&workspace, &identities, args.limits.limits(&cli.env), progress)?;
     for warning in &scan.warnings {
         cli.warn(warning);
     }

@@ -36,7 +36,7 @@ static PAGE: Page = Page {
         reads them from standard input. With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; with `--exact` only \
         the paths themselves. An empty list does nothing.",
     output: "One line a path: the action, a tab, the path; a directory ends in a slash. Actions are `write`, `delete`, `chmod` and \
-        `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `oversized`, `unreadable`, `special`, \
+        `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `damaged`, `oversized`, `unreadable`, `special`, \
         `blocked`, `collision`, `denied`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
         With `--json`, an object a path with `action`, `path`, `reason` and `displaced`, the id of the content that was \
         replaced, and last an object `summary`. Counts go to standard error.",
@@ -133,7 +133,7 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> 
     let index = history.index()?;
     let target = history.resolve(&index, &args.snapshot)?;
     let keep_edited = args.keep_edited.as_deref().map(|name| history.resolve(&index, name)).transpose()?;
-    let protect = args.protect.iter().map(|path| restore::map_into_workspace(workspace, path));
+    let protect = args.protect.iter().map(|path| restore::map_protected(workspace, path));
     let scope = if args.paths_from_stdin {
         let mark = if args.require_end { EndMark::Required } else { EndMark::Optional };
         let paths = paths::read_paths(cli::input::stdin(), args.zero.framing(), mark)?;
@@ -141,7 +141,7 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> 
     } else if args.paths.is_empty() {
         None
     } else {
-        let paths = args.paths.iter().map(|path| restore::map_into_workspace(workspace, Path::new(path)));
+        let paths = args.paths.iter().map(|path| restore::map_named(workspace, Path::new(path)));
         Some(Scope::subtrees(paths.collect::<Result<_>>()?))
     };
     Ok(Request {

@@ -25,7 +25,7 @@ use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind, Record};
 use crate::stream::recordset::RecordSet;
 use crate::stream::wire::HeadMark;
-use crate::tree::rules::RULES_ENGINE;
+use crate::tree::rules::{HardReason, RULES_ENGINE};
 use crate::tree::stat::is_settled;
 
 /// A label that the snapshot is to get.
@@ -169,6 +169,13 @@ fn candidate(pool: &Pool, set: &RecordSet, head: Option<&Manifest>, label: Optio
     let mut entries = Vec::with_capacity(set.records.len());
     let mut gaps = Vec::new();
     for record in &set.records {
+        if let Some(reason) = record.path.components().find_map(HardReason::of_name) {
+            return Err(Error::usage(format!(
+                "path {} is never versioned ({reason})",
+                quote::name(record.path.as_bytes())
+            ))
+            .hint("leave it out of the records"));
+        }
         match &record.content {
             Content::Gap(reason) => gaps.push(Gap {
                 path: record.path.clone(),

@@ -31,7 +31,7 @@ pub fn from_workspace(store: &Store, workspace: &Workspace, wanted: &Wanted) -> 
         sizes: wanted.values().copied().collect(),
         missing: wanted.keys().copied().collect(),
         found: HashSet::new(),
-        store: store.identity()?,
+        store: store.identities(None)?,
         buffer: vec![0; hash::READ_BLOCK_BYTES],
     };
     search.dir(workspace.path())?;
@@ -46,7 +46,7 @@ struct Search<'a> {
     sizes: HashSet<Option<u64>>,
     missing: HashSet<ObjectId>,
     found: HashSet<ObjectId>,
-    store: Option<(u64, u64)>,
+    store: Vec<(u64, u64)>,
     buffer: Vec<u8>,
 }
 
@@ -59,7 +59,7 @@ impl Search<'_> {
             }
             let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
             if meta.is_dir() {
-                if self.store != Some((meta.dev(), meta.ino())) && entry.file_name() != ".git" {
+                if !self.store.contains(&(meta.dev(), meta.ino())) && entry.file_name() != ".git" {
                     self.dir(&path)?;
                 }
             } else if meta.is_symlink() {

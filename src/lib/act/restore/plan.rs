@@ -24,6 +24,8 @@ pub enum Reason {
     Ignored,
     /// The store has no copy of what it holds.
     Unbanked,
+    /// The store's copy of what it holds is damaged: this may be the last good one.
+    Damaged,
     /// It is above the size cap, and the store has no copy of what it holds.
     Oversized,
     /// It cannot be read, so nothing is known of what it holds.
@@ -50,6 +52,7 @@ impl Reason {
             Self::Gap(reason) => reason.as_str(),
             Self::Ignored => "ignored",
             Self::Unbanked => "unbanked",
+            Self::Damaged => "damaged",
             Self::Oversized => "oversized",
             Self::Unreadable => "unreadable",
             Self::Special => "special",
@@ -73,6 +76,7 @@ impl Reason {
             Self::Unbanked | Self::Oversized => {
                 "capture it first (wt-bank), or --force to store its bytes and go on"
             }
+            Self::Damaged => "'wt-fsck --repair-from WORKSPACE' makes the store's copy good again",
             Self::Ignored => "change the ignore rules, or --force to store its bytes and go on",
             Self::Unreadable => "make it readable and restore again",
             Self::Special | Self::Blocked | Self::Collision => "move what is in the way and restore again",

@@ -272,10 +272,10 @@ impl<'a> Planner<'a> {
                 continue;
             }
             // A directory that holds something stands for itself, unless it was one then.
-            let is_there = self.current.records.contains_key(&gap.path)
-                || super::current::examine(self.workspace, &gap.path)
-                    .is_ok_and(|stat| stat.kind != EntryKind::Dir || gap.hides_subtree);
-            if !draft.done.insert(gap.path.clone()) || !is_there {
+            let stands_for_itself = !self.current.records.contains_key(&gap.path)
+                && super::current::examine(self.workspace, &gap.path)
+                    .is_ok_and(|stat| stat.kind == EntryKind::Dir && !gap.hides_subtree);
+            if !draft.done.insert(gap.path.clone()) || stands_for_itself {
                 continue;
             }
             draft.plan.add(&gap.path, gap.hides_subtree, Action::Keep(Reason::Gap(gap.reason.clone())), None);
@@ -308,7 +308,7 @@ impl<'a> Planner<'a> {
         if self.target.gap_over(path).is_some() || self.target.has_below(path) {
             return Ok(());
         }
-        if record.kind == EntryKind::Special || !self.covers.covers(path, record.kind) {
+        if !self.covers.covers(path, record.kind) {
             return Ok(());
         }
         if let Some(reason) = self.is_spared(path, Some(record)) {

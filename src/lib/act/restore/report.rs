@@ -75,6 +75,10 @@ impl Report {
         }
     }
 
+    pub(super) fn empty(target: &Manifest) -> Self {
+        Self::of(&Plan::default(), target, Vec::new())
+    }
+
     pub(super) fn keep(&mut self, step: usize, reason: Reason) {
         if let Some(line) = self.lines.get_mut(step) {
             line.action = Action::Keep(reason);
@@ -116,6 +120,7 @@ impl Report {
     /// Whether something was left out against the request: exit code 3.
     #[must_use]
     pub fn left_something_out(&self) -> bool {
-        self.lines.iter().any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
+        self.salvaged.iter().any(|saved| saved.left_at.is_some())
+            || self.lines.iter().any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
     }
 }

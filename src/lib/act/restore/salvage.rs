@@ -1,9 +1,11 @@
 //! Clearing a staging area: what the store has a copy of goes, what it has none of is stored first.
 //!
-//! After a restore of ours almost everything in the area is known: a copy of an object that was not needed, or what the
-//! plan saw and checked. For the rest, and for the area of a restore that was killed, the bytes themselves are asked:
-//! an inode whose content no manifest names is stored under a pin before it is removed; what cannot be read stays where
-//! it is and is named.
+//! Only what this process staged and never swapped is known without a look. Of everything else the bytes themselves are
+//! asked, right before they go: whatever somebody wrote meanwhile, through whichever door, is found. Content that no
+//! manifest of the run names is stored under a pin; what cannot be read or removed stays where it is and is named.
+//!
+//! The area of a restore that was killed is cleared in the same way by the next one. Its journal is believed only if it
+//! names the very inode of its directory: one that came with the project, in an archive or a clone, cannot.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -11,9 +13,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::RawDir;
 
-use super::compare::{examine, is_planned};
-use super::report::Salvaged;
-use super::stage::{AREA_PREFIX, JOURNAL, JOURNAL_MARK};
+use super::compare::examine;
+use super::report::{Report, Salvaged};
+use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
 use super::witness::{self, Witness};
 use crate::act::intake::{Intake, Sink};
 use crate::error::{Error, IoContext, Result};
@@ -23,7 +25,7 @@ use crate::store::pool::{Pool, PoolWriter};
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::store::{fsio, layout};
 use crate::stream::quote;
-use crate::stream::record::{Content, EntryKind, Record};
+use crate::stream::record::{Content, EntryKind};
 use crate::tree::beneath;
 use crate::tree::root::Workspace;
 use crate::tree::stat::FileStat;
@@ -31,12 +33,8 @@ use crate::tree::stat::FileStat;
 /// What is known of the items of an area.
 #[derive(Default)]
 pub(super) struct Clearing {
-    /// Items that are copies of objects and of nothing else.
+    /// Items that this process staged and has not swapped: copies of objects and of nothing else.
     pub(super) copies: HashSet<String>,
-    /// Items that were displaced, were what the plan saw, and have their copy in the store.
-    pub(super) displaced: HashMap<String, FileStat>,
-    /// The same by inode, for what lies inside a displaced directory.
-    pub(super) displaced_inodes: HashMap<u64, Record>,
 }
 
 /// What the journal of an area says.
@@ -52,24 +50,40 @@ struct Journal {
     lifted: Vec<(Option<RelPathBuf>, u32)>,
 }
 
-/// Clears the areas of restores that were killed. The caller holds the workspace lock: no restore is at work.
-pub(super) fn clear_leftovers(workspace: &Workspace, history: &History) -> Result<Vec<Salvaged>> {
-    let mut salvaged = Vec::new();
+/// Clears the areas of restores that were killed. The caller holds the workspace lock: no restore is at work. What
+/// cannot be cleared is said and left; it must not keep anybody from restoring.
+pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: &mut Report) -> Result<()> {
     let project = RelPathBuf::join(None, layout::PROJECT_DIR.as_bytes());
     let fallback_prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
     for (dir, prefix) in [(Some(&project), AREA_PREFIX), (None, fallback_prefix.as_str())] {
         let Ok(opened) = beneath::open_dir(workspace.fd(), dir.map(|dir| &**dir)) else { continue };
         let names = names_in(&opened).on("cannot list", workspace.path())?;
-        for name in names.into_iter().filter(|name| name.starts_with(prefix.as_bytes())) {
-            let is_dir = matches!(examine(opened.as_fd(), &name), Ok(Some(stat)) if stat.kind == EntryKind::Dir);
-            if is_dir {
-                let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
-                salvaged.extend(clear(workspace, history, &area, &Clearing::default())?);
+        for name in names.into_iter().filter(|name| is_area_name(name, prefix.as_bytes())) {
+            let stat = examine(opened.as_fd(), &name).ok().flatten();
+            let is_ours = stat.is_some_and(|stat| {
+                stat.kind == EntryKind::Dir && stat.uid == rustix::process::geteuid().as_raw()
+            });
+            if !is_ours {
+                continue;
+            }
+            let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
+            match clear(workspace, history, &area, &Clearing::default()) {
+                Ok(salvaged) => report.salvaged.extend(salvaged),
+                Err(error) => report.warnings.push(format!("a killed restore is not cleared up: {error}")),
             }
         }
     }
     remove_empty_project_dir(workspace);
-    Ok(salvaged)
+    Ok(())
+}
+
+/// Whether a name is one that we give to an area: the prefix, and two numbers with a dash between them.
+fn is_area_name(name: &[u8], prefix: &[u8]) -> bool {
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    name.strip_prefix(prefix).is_some_and(|rest| {
+        let mut parts = rest.splitn(2, |byte| *byte == b'-');
+        parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number)
+    })
 }
 
 /// Removes `.iterion` if nothing is in it: then it was made for a staging area, and no store is there.
@@ -92,7 +106,16 @@ pub(super) fn clear(
     let dir = beneath::open_dir(workspace.fd(), Some(area)).on("cannot open", &full)?;
     let journal = read_journal(&dir);
     put_modes_back(workspace, &journal);
-    let mut clearer = Clearer { workspace, history, known, journal: &journal, witness: None, salvaged: Vec::new() };
+    let mut clearer = Clearer {
+        workspace,
+        history,
+        known,
+        journal: &journal,
+        pool: Pool::open(history.store())?,
+        intake: Intake::new(workspace, Sink::HashOnly, u64::MAX),
+        witness: None,
+        salvaged: Vec::new(),
+    };
     let mut is_clear = true;
     for name in names_in(&dir).on("cannot list", &full)? {
         if name != JOURNAL.as_bytes() {
@@ -123,8 +146,9 @@ fn read_journal(dir: &OwnedFd) -> Journal {
     let Ok(fd) = fsio::open_read(dir.as_fd(), JOURNAL.as_bytes()) else { return journal };
     let mut text = Vec::new();
     let read = io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text);
-    // A directory that only looks like ours may hold anything: nothing in it counts as a mere copy then.
-    if read.is_err() || !text.starts_with(JOURNAL_MARK) {
+    // A directory that only looks like ours may hold anything: nothing that it says is believed then.
+    let is_ours = journal_mark(dir).is_ok_and(|mark| text.starts_with(&mark));
+    if read.is_err() || !is_ours {
         return journal;
     }
     journal.has_only_copies = true;
@@ -179,6 +203,8 @@ struct Clearer<'a> {
     history: &'a History,
     known: &'a Clearing,
     journal: &'a Journal,
+    pool: Option<Pool>,
+    intake: Intake<'a>,
     witness: Option<Witness<'a>>,
     salvaged: Vec<Salvaged>,
 }
@@ -215,8 +241,8 @@ impl Clearer<'_> {
                 let Some(parent) = stack.last_mut() else { return Ok(done.is_clear) };
                 parent.is_clear &= done.is_clear;
                 if let (true, Some(path)) = (done.is_clear, &done.path) {
-                    let full = self.workspace.path().join(path.as_path());
-                    fsio::remove_dir(parent.dir.as_fd(), path.file_name()).on("cannot clear", full)?;
+                    let removed = fsio::remove_dir(parent.dir.as_fd(), path.file_name());
+                    parent.is_clear &= self.has_gone(removed, path, done.origin.as_ref())?;
                 }
                 continue;
             };
@@ -228,10 +254,13 @@ impl Clearer<'_> {
                 None => origin.cloned(),
             };
             if stat.kind == EntryKind::Dir {
-                let below = Level::enter(&level.dir, &name, &stat, here, origin).on("cannot open", &full)?;
-                stack.push(below);
-            } else if self.is_known(&stat, &name, item) || self.save(&here, origin.as_ref())? {
-                fsio::unlink(level.dir.as_fd(), &name).on("cannot clear", &full)?;
+                match Level::enter(&level.dir, &name, &stat, here.clone(), origin.clone()) {
+                    Ok(below) => stack.push(below),
+                    Err(error) => level.is_clear &= self.has_gone(Err(error), &here, origin.as_ref())?,
+                }
+            } else if self.is_copy(item) || self.save(&here, origin.as_ref())? {
+                let removed = fsio::unlink(level.dir.as_fd(), &name);
+                level.is_clear &= self.has_gone(removed, &here, origin.as_ref())?;
             } else {
                 level.is_clear = false;
             }
@@ -239,25 +268,44 @@ impl Clearer<'_> {
         Ok(true)
     }
 
-    /// Whether the bytes are known to have a copy, without looking at them.
-    fn is_known(&self, stat: &FileStat, name: &[u8], item: &[u8]) -> bool {
-        if self.journal.has_only_copies {
-            return true;
+    /// Whether an item is only a copy of an object, so that its bytes need not be asked.
+    fn is_copy(&self, item: &[u8]) -> bool {
+        self.journal.has_only_copies
+            || std::str::from_utf8(item).is_ok_and(|item| self.known.copies.contains(item))
+    }
+
+    /// Notes what the system keeps us from removing: it stays, and is named.
+    fn has_gone(&mut self, removed: io::Result<()>, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
+        let full = self.workspace.path().join(path.as_path());
+        match removed {
+            Ok(()) => Ok(true),
+            Err(error) if super::swap::is_refusal(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                self.salvaged.push(Salvaged { path: origin.cloned(), object: None, left_at: Some(full) });
+                Ok(false)
+            }
+            Err(error) => Err(Error::io("cannot clear", full, &error)),
         }
-        let Ok(item) = std::str::from_utf8(item) else { return false };
-        if self.known.copies.contains(item) {
-            return true;
-        }
-        let is_displaced_item = name == item.as_bytes()
-            && self.known.displaced.get(item).is_some_and(|seen| seen.is_same_but_moved(stat));
-        is_displaced_item
-            || self.known.displaced_inodes.get(&stat.inode).is_some_and(|record| is_planned(stat, record))
     }
 
     /// Makes sure that the store has the bytes; `false` when they cannot be read and stay.
     fn save(&mut self, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
+        let Some(seen) = self.intake.take(path)? else { return Ok(true) };
+        if let Content::Object(id) = seen.content {
+            let has_copy = match &self.pool {
+                Some(pool) => pool.verify(id).is_ok(),
+                None => false,
+            };
+            // The target text of a link stands in the manifest that names it.
+            if (has_copy || seen.kind == EntryKind::Link) && self.is_named(id)? {
+                return Ok(true);
+            }
+        }
+        self.store(path, origin)
+    }
+
+    fn store(&mut self, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
         let pool = Pool::create(self.history.store())?;
-        let writer = PoolWriter::new(&pool);
+        let writer = PoolWriter::replacing(&pool);
         let taken = Intake::new(self.workspace, Sink::Store(&writer), u64::MAX).take(path)?;
         let Some(record) = taken else { return Ok(true) };
         let Content::Object(id) = record.content else {
@@ -268,9 +316,6 @@ impl Clearer<'_> {
             });
             return Ok(false);
         };
-        if self.is_named(id)? && pool.size_of(id)? == record.size {
-            return Ok(true);
-        }
         writer.commit()?;
         witness::pin(self.history, &[(id, record.size.unwrap_or(0))])?;
         self.salvaged.push(Salvaged { path: origin.cloned(), object: Some(id), left_at: None });

@@ -13,7 +13,7 @@
 //! C-quoted, and is what lets the next restore clear the area of one that was killed:
 //!
 //! ```text
-//! workspacetrack restore 1
+//! workspacetrack restore 1 DEVICE INODE     of the area itself
 //! beside PATH          an item that lies beside its destination; written before the item is made
 //! lift MODE PATH       a directory that was made writable; `.` is the root
 //! item NAME PATH       where the item belongs
@@ -39,8 +39,12 @@ use crate::tree::stat::FileStat;
 
 /// Name of the journal.
 pub(super) const JOURNAL: &str = "journal";
-/// First line of a journal: only what says that it is ours is believed.
-pub(super) const JOURNAL_MARK: &[u8] = b"workspacetrack restore 1";
+/// First line of a journal: it names the inode of the area, so that one that came with the project is not believed.
+pub(super) fn journal_mark(area: &OwnedFd) -> io::Result<Vec<u8>> {
+    let stat = rustix::fs::fstat(area)?;
+    Ok(format!("workspacetrack restore 1 {} {}\n", stat.st_dev, stat.st_ino).into_bytes())
+}
+
 /// Prefix of the area's name.
 pub(super) const AREA_PREFIX: &str = "restore-";
 
@@ -100,7 +104,12 @@ impl Area {
         let device = rustix::fs::fstat(&dir).on("cannot examine", &full)?.st_dev;
         let name = JOURNAL.as_bytes();
         let mut journal = fsio::create_new(dir.as_fd(), name, fsio::FILE_MODE).on("cannot make", &full)?;
-        fsio::write_all(&mut journal, &[JOURNAL_MARK, b"\n"].concat(), name).on("cannot write", &full)?;
+        let mut lines = journal_mark(&dir).on("cannot examine", &full)?;
+        // The root may have had to be made writable before there was a journal.
+        for (path, mode) in dirs.lifted() {
+            push_lift_line(&mut lines, path, mode);
+        }
+        fsio::write_all(&mut journal, &lines, name).on("cannot write", &full)?;
         Ok(Self { dir, path, device, id, journal, next: 0, elsewhere: HashSet::new() })
     }
 
@@ -112,6 +121,12 @@ impl Area {
     /// Appends lines to the journal.
     pub(super) fn note(&mut self, lines: &[u8]) -> io::Result<()> {
         fsio::write_all(&mut self.journal, lines, JOURNAL.as_bytes())
+    }
+
+    /// Puts the journal on the disk.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        fsio::flush_data(self.journal.as_fd(), JOURNAL.as_bytes())?;
+        fsio::flush_dir(self.dir.as_fd(), JOURNAL.as_bytes())
     }
 
     /// A new name for something that belongs to `path`: in the area, or beside its destination on another mount.
@@ -151,6 +166,13 @@ impl Area {
             Some(parent) => dirs.with(parent.as_deref(), |dir| work(dir, item.name.as_bytes())),
         }
     }
+}
+
+/// Writes the journal's line for a directory that is made writable.
+pub(super) fn push_lift_line(lines: &mut Vec<u8>, dir: Option<&RelPath>, mode: u32) {
+    lines.extend_from_slice(format!("lift {mode:o} ").as_bytes());
+    lines.extend_from_slice(&dir.map_or(std::borrow::Cow::Borrowed(&b"."[..]), |dir| quote::c_quote(dir.as_bytes())));
+    lines.push(b'\n');
 }
 
 /// The device of the nearest directory above a path that exists: the one it will lie on.

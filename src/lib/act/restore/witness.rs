@@ -108,7 +108,7 @@ impl<'a> Witness<'a> {
             Err(error) if matches!(error.kind(), Kind::Damaged | Kind::NotFound) => None,
             Err(error) => return Err(error),
         };
-        Ok(if found.is_some() && found == now.size { None } else { Some(Reason::Unbanked) })
+        Ok(if found.is_some() && found == now.size { None } else { Some(Reason::Damaged) })
     }
 }
 
