@@ -192,6 +192,10 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
         let name = quote::name(path.as_bytes());
         cli.warn(format!("what {name} held is in no snapshot; 'wt-cat-object {id}' writes it"));
     }
+    for gap in &report.lost_gaps {
+        let name = quote::name(gap.path.as_bytes());
+        cli.warn(format!("{name} is gone, and the snapshot does not hold it ({})", gap.reason.as_str()));
+    }
     for path in &report.unknown {
         cli.warn(format!("{} is neither in the snapshot nor in the workspace", quote::name(path.as_bytes())));
     }

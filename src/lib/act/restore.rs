@@ -230,11 +230,8 @@ pub fn map_named(workspace: &Workspace, path: &Path) -> Result<RelPathBuf> {
             .at(path)
             .hint("name a path inside the workspace")
     };
-    let relative = if path.is_absolute() {
-        path.strip_prefix(workspace.path()).map_err(|_| outside())?
-    } else {
-        path
-    };
+    let relative =
+        if path.is_absolute() { path.strip_prefix(workspace.path()).map_err(|_| outside())? } else { path };
     let plain: PathBuf = relative.components().filter(|part| *part != std::path::Component::CurDir).collect();
     RelPath::new(plain.as_os_str().as_bytes()).map(RelPath::to_owned).map_err(|_| outside())
 }

@@ -102,7 +102,7 @@ impl Walk<'_> {
         if self.store.contains(&self.workspace.identity()) {
             let path = quote::path(self.workspace.path());
             return Err(Error::refused(format!("workspace {path} is the store itself"))
-            .hint("name another workspace with -C or another store with --store"));
+                .hint("name another workspace with -C or another store with --store"));
         }
         let shared = Shared {
             walk: self,

@@ -62,7 +62,9 @@ pub(super) fn compare_tree(
     while let Some(inner) = stack.pop() {
         let dir = match beneath::open_dir_of_same_mount(tree.as_fd(), inner.as_deref()) {
             Ok(dir) => dir,
-            Err(error) if error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) => return Ok(TreeState::Guarded),
+            Err(error) if error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) => {
+                return Ok(TreeState::Guarded);
+            }
             Err(error) => return Err(error),
         };
         let stat = FileStat::from(rustix::fs::fstat(&dir)?);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Kind, Result};
+use crate::history::coverage::Gap;
 use crate::history::json;
 use crate::history::manifest::{Manifest, Node};
 use crate::store::id::ObjectId;
@@ -253,6 +254,8 @@ pub(super) struct Plan {
     pub steps: Vec<Step>,
     /// The work, in the order in which it must be done.
     pub ops: Vec<Op>,
+    /// What the target had not captured and is not there any more: nobody can bring it back.
+    pub lost_gaps: Vec<Gap>,
     /// Paths whose bytes must be stored before they are replaced (`--force`).
     pub doomed: Vec<RelPathBuf>,
 }

@@ -272,10 +272,14 @@ impl<'a> Planner<'a> {
                 continue;
             }
             // A directory that holds something stands for itself, unless it was one then.
-            let stands_for_itself = !self.current.records.contains_key(&gap.path)
-                && super::current::examine(self.workspace, &gap.path)
-                    .is_ok_and(|stat| stat.kind == EntryKind::Dir && !gap.hides_subtree);
-            if !draft.done.insert(gap.path.clone()) || stands_for_itself {
+            let is_known = self.current.records.contains_key(&gap.path);
+            let now = super::current::examine(self.workspace, &gap.path);
+            let is_there =
+                is_known || now.as_ref().is_ok_and(|stat| stat.kind != EntryKind::Dir || gap.hides_subtree);
+            if !is_known && now.is_err() {
+                draft.plan.lost_gaps.push(gap.clone());
+            }
+            if !draft.done.insert(gap.path.clone()) || !is_there {
                 continue;
             }
             draft.plan.add(&gap.path, gap.hides_subtree, Action::Keep(Reason::Gap(gap.reason.clone())), None);

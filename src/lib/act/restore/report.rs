@@ -19,6 +19,8 @@ pub struct Report {
     pub lines: Vec<Line>,
     /// What the target itself had not captured.
     pub gaps: Vec<Gap>,
+    /// Those of them that are not there any more: nobody can bring them back.
+    pub lost_gaps: Vec<Gap>,
     /// What was wrong with the rules.
     pub warnings: Vec<String>,
     /// Bytes without a copy that were stored first (`--force`), and the pin that keeps them.
@@ -68,6 +70,7 @@ impl Report {
             target: target.id.clone(),
             lines: plan.steps.clone(),
             gaps: target.gaps.clone(),
+            lost_gaps: plan.lost_gaps.clone(),
             warnings,
             forced: None,
             unknown: Vec::new(),
@@ -121,6 +124,9 @@ impl Report {
     #[must_use]
     pub fn left_something_out(&self) -> bool {
         self.salvaged.iter().any(|saved| saved.left_at.is_some())
-            || self.lines.iter().any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
+            || self
+                .lines
+                .iter()
+                .any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
     }
 }

@@ -60,9 +60,8 @@ pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: 
         let names = names_in(&opened).on("cannot list", workspace.path())?;
         for name in names.into_iter().filter(|name| is_area_name(name, prefix.as_bytes())) {
             let stat = examine(opened.as_fd(), &name).ok().flatten();
-            let is_ours = stat.is_some_and(|stat| {
-                stat.kind == EntryKind::Dir && stat.uid == rustix::process::geteuid().as_raw()
-            });
+            let is_ours = stat
+                .is_some_and(|stat| stat.kind == EntryKind::Dir && stat.uid == rustix::process::geteuid().as_raw());
             if !is_ours {
                 continue;
             }
@@ -270,8 +269,7 @@ impl Clearer<'_> {
 
     /// Whether an item is only a copy of an object, so that its bytes need not be asked.
     fn is_copy(&self, item: &[u8]) -> bool {
-        self.journal.has_only_copies
-            || std::str::from_utf8(item).is_ok_and(|item| self.known.copies.contains(item))
+        self.journal.has_only_copies || std::str::from_utf8(item).is_ok_and(|item| self.known.copies.contains(item))
     }
 
     /// Notes what the system keeps us from removing: it stays, and is named.

@@ -142,7 +142,8 @@ impl Swapper<'_> {
             self.dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()))?;
         } else {
             // Not every file system has hard links; the rename is whole without it.
-            let _ = self.dirs.with_parent(path, |dir| fsio::link_new(dir, name, out_dir.as_fd(), out.name.as_bytes()));
+            let _ =
+                self.dirs.with_parent(path, |dir| fsio::link_new(dir, name, out_dir.as_fd(), out.name.as_bytes()));
         }
         let now = match goes_out {
             true => examine(out_dir.as_fd(), out.name.as_bytes())?,
@@ -177,9 +178,8 @@ impl Swapper<'_> {
             removed.iter().map(|(record, _)| (&*record.path, record)).collect();
         let is_right = |dir: BorrowedFd<'_>, name: &[u8], stat: &FileStat| {
             stat.kind == EntryKind::Dir
-                && fsio::open_dir(dir, name).is_ok_and(|tree| {
-                    matches!(compare_tree(&tree, path, &expected), Ok(TreeState::AsPlanned))
-                })
+                && fsio::open_dir(dir, name)
+                    .is_ok_and(|tree| matches!(compare_tree(&tree, path, &expected), Ok(TreeState::AsPlanned)))
         };
         let at = self.dirs.with_parent(path, |dir| fsio::open_dir(dir, path.file_name()))?;
         match compare_tree(&at, path, &expected)? {
@@ -265,7 +265,8 @@ impl Swapper<'_> {
     /// Whether a path is exactly as the plan saw it, but for what we ourselves did to another name of its inode.
     fn is_untouched(&self, stat: &FileStat, planned: &Record) -> bool {
         let ours = self.moved.get(&(stat.device, stat.inode));
-        is_untouched(stat, planned) || (is_planned(stat, planned) && ours.is_some_and(|ctime| *ctime == stat.ctime_ns))
+        is_untouched(stat, planned)
+            || (is_planned(stat, planned) && ours.is_some_and(|ctime| *ctime == stat.ctime_ns))
     }
 
     pub(super) fn remove_dir(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {

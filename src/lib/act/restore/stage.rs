@@ -171,7 +171,9 @@ impl Area {
 /// Writes the journal's line for a directory that is made writable.
 pub(super) fn push_lift_line(lines: &mut Vec<u8>, dir: Option<&RelPath>, mode: u32) {
     lines.extend_from_slice(format!("lift {mode:o} ").as_bytes());
-    lines.extend_from_slice(&dir.map_or(std::borrow::Cow::Borrowed(&b"."[..]), |dir| quote::c_quote(dir.as_bytes())));
+    lines.extend_from_slice(
+        &dir.map_or(std::borrow::Cow::Borrowed(&b"."[..]), |dir| quote::c_quote(dir.as_bytes())),
+    );
     lines.push(b'\n');
 }
 

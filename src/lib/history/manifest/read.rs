@@ -98,7 +98,6 @@ impl FileJson<'_> {
     }
 }
 
-
 impl History {
     /// Reads a snapshot's manifest.
     ///
