@@ -23,6 +23,7 @@ mod docs;
 mod durability;
 mod gaps;
 mod hash_object;
+mod hostile;
 mod journal;
 mod limits;
 mod ls_files;
