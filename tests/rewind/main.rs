@@ -277,7 +277,7 @@ impl World {
             cap_bytes: CAP_BYTES,
         };
         let index = self.history.index().unwrap();
-        let prepared = rewind::prepare(&self.place(), &index, &request).unwrap();
+        let prepared = rewind::prepare(&self.place(), &index, &request, &|_, _| false).unwrap();
         let (bank, _) = self.capture(LabelWish::Next(format!("rewind-backup:{node}")));
         let (report, findings) =
             rewind::carry_out(&self.place(), &index, &request, &prepared, Some(&bank)).unwrap();

@@ -902,4 +902,26 @@ test_what_another_run_of_the_workspace_changed_is_named() {
 	grep -q "cannot tell what run 'other' did" ../said || fail "$(cat ../said)"
 }
 
+
+# W42: an operator's pause between two nodes takes no capture, but the log tells of it; behind a node that marks no end it
+# shows nothing.
+test_an_event_shows_a_stop_between_two_nodes_and_only_there() {
+	workspace
+	node build 0 'echo node >made'
+	run-events append --type run_paused --data '{"reason":"operator"}' >/dev/null
+	echo mine >mine
+	boundary resume check >/dev/null
+	echo node >verdict
+	boundary post check >/dev/null
+	boundary pre fan >/dev/null
+	run-events append --type node_started --node fan --data '{"kind":"router"}' >/dev/null
+	echo branch >branch
+	run-events append --type run_paused --data '{"reason":"operator"}' >/dev/null
+	boundary resume last >/dev/null
+	rewind --node build
+	reported left mine
+	reported undecided branch
+	[ -e mine ] && [ -e branch ] && [ ! -e made ] && [ ! -e verdict ] || fail "the wrong one went"
+}
+
 "$TEST"

@@ -21,7 +21,7 @@ use super::compare::Look;
 use super::restore::{self, Action, Place, Report, Scope};
 use crate::error::{Error, Result};
 use crate::history::History;
-use crate::history::authorship::Authorship;
+use crate::history::authorship::{Authorship, StopEvidence};
 use crate::history::coverage::Gap;
 use crate::history::covers::CoverageRules;
 use crate::history::diff::{self, Side};
@@ -123,18 +123,18 @@ impl Prepared {
     }
 }
 
-/// Finds out everything that a rewind needs. Changes nothing.
+/// Finds out everything that a rewind needs. Changes nothing. `stopped` is what shows, beside marks, that the run stood still.
 ///
 /// # Errors
 /// Those of [`History::pivot`], [`History::newest_boundary`] and [`History::authorship`]; [`Kind::Usage`](crate::error::Kind::Usage) for a protected
 /// path outside the workspace; [`Kind::Damaged`](crate::error::Kind::Damaged) for a target that cannot be read.
-pub fn prepare(place: &Place<'_>, index: &Index, request: &Request) -> Result<Prepared> {
+pub fn prepare(place: &Place<'_>, index: &Index, request: &Request, stopped: StopEvidence<'_>) -> Result<Prepared> {
     let Place { workspace, history, .. } = *place;
     let protect = request.protect.iter().map(|path| restore::map_into_workspace(workspace, path));
     let protect = protect.collect::<Result<_>>()?;
     let pivot = history.pivot(index, &request.node, request.iteration)?;
     let target = history.manifest(&pivot.target)?;
-    let known = known_changes(history, index, &pivot);
+    let known = known_changes(history, index, &pivot, stopped);
     let (boundary, authorship) = match (known, request.extent) {
         (Ok((boundary, authorship)), _) => (Some(boundary), Some(authorship)),
         // The whole tree can be put back whoever changed it, unless somebody's edits are to be kept.
@@ -146,10 +146,15 @@ pub fn prepare(place: &Place<'_>, index: &Index, request: &Request) -> Result<Pr
     Ok(Prepared { pivot, target, boundary, authorship, protect })
 }
 
-fn known_changes(history: &History, index: &Index, pivot: &Pivot) -> Result<(Manifest, Authorship)> {
+fn known_changes(
+    history: &History,
+    index: &Index,
+    pivot: &Pivot,
+    stopped: StopEvidence<'_>,
+) -> Result<(Manifest, Authorship)> {
     let boundary = history.newest_boundary(index, &pivot.target)?;
     let pool = Pool::open(history.store())?;
-    let authorship = history.authorship(index, &pivot.target, Some(&boundary.id), pool.as_ref(), &|_, _| false)?;
+    let authorship = history.authorship(index, &pivot.target, Some(&boundary.id), pool.as_ref(), stopped)?;
     Ok((boundary, authorship))
 }
 
