@@ -144,6 +144,24 @@ bank=$(wt-label "pre-restore:$before:0")
 timed wt-undo "$bank" >"$scratch/report" || fail "wt-undo ended with $?"
 must_be "$spoilt" 'as the script left it'
 
+say 'a node works and dies, somebody edits meanwhile, the node comes back: wt-run-node'
+(cd "$tree" && wt-run-node -q fix -- sh -c 'echo half >hello.sh; echo half >crates/half; exit 1') || echo "    status $?"
+echo 'remember the tests' >"$tree/TODO"
+(cd "$tree" && wt-run-node -q fix -- sh -c 'rm hello.sh; echo done >crates/half')
+worked=$(checksum)
+
+say 'taking back what the node did, and only that: wt-rewind --node fix --iter 0'
+timed wt-rewind -q --node fix --iter 0 >"$scratch/report" || fail "wt-rewind ended with $?"
+sed 's/^/    /' "$scratch/report"
+[ "$(cat "$tree/TODO")" = 'remember the tests' ] || fail 'the edit of somebody is lost'
+rm "$tree/TODO"
+must_be "$spoilt" 'as it was before the node, but for the edit of somebody'
+echo 'remember the tests' >"$tree/TODO"
+
+say 'taking that back, too'
+timed wt-undo "$(sed -n 's/^bank	//p' "$scratch/report")" >"$scratch/undone" || fail "wt-undo ended with $?"
+must_be "$worked" 'as the node left it'
+
 say 'the history: wt-log'
 wt-log | sed 's/^/    /'
 echo "    the store has $(du -sk "$tree/.iterion" | cut -f 1) KiB"

@@ -9,6 +9,7 @@ use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::authorship::{Authorship, Interval};
 use workspacetrack::history::{History, json, label};
+use workspacetrack::run::events::nodes::Stops;
 use workspacetrack::store::pool::Pool;
 use workspacetrack::store::relpath::RelPathBuf;
 use workspacetrack::stream::{paths, quote};
@@ -23,8 +24,8 @@ static PAGE: Page = Page {
     description: "Looks at the boundaries of a run from the snapshot REF to the newest one and compares each with the next. What changed \
         up to a `resume:` was not done by the run: it was parked. Everything else it produced. Banks are stepped over. It is \
         a union over all pairs: a file that was changed and changed back was touched.\n\n\
-        If nothing shows that the run had stopped before a `resume:`, no `pause:` or `fail:` mark, now or ever, and no \
-        bank, its process died without a word, and what changed up to there is undecided: its debris, or somebody's \
+        If nothing shows that the run had stopped before a `resume:`, no `pause:` or `fail:` mark, now or ever, no \
+        bank, and no event of a stop before a node began, its process died without a word, and what changed up to there is undecided: its debris, or somebody's \
         edit. The closing line on standard error says so.\n\n\
         A path that the run produced is produced, whoever else touched it; the others' share is the overlap.",
     output: "Owner, tab and path, sorted by path; the owner is `produced`, `parked` or `undecided`. With one of the options of that \
@@ -105,7 +106,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let from = history.resolve(&index, &args.from)?;
     let to = args.to.as_deref().map(|name| history.resolve(&index, name)).transpose()?;
     let pool = Pool::open(&store)?;
-    let authorship = history.authorship(&index, &from, to.as_ref(), pool.as_ref(), &|_, _| false)?;
+    let stops = Stops::read(&store, history.run())?;
+    let authorship = history.authorship(&index, &from, to.as_ref(), pool.as_ref(), &|older, newer| {
+        stops.show_a_stop(older.id.unix_ns(), newer.id.unix_ns())
+    })?;
     if let Some(path) = &args.explain {
         return explain(cli, &authorship, path);
     }

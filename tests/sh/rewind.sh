@@ -767,4 +767,161 @@ test_a_run_without_gates_is_one_range() {
 -	-	A	mine" ] || fail "$(wt-gates)"
 }
 
+
+# Resume and death on one snapshot: the stop that a mark shows is over when the run comes back.
+test_a_death_right_behind_a_resume_that_changed_nothing_is_undecided() {
+	workspace
+	boundary pre build >/dev/null
+	boundary pause build >/dev/null
+	boundary resume build >/dev/null
+	echo debris >debris
+	boundary resume build >/dev/null
+	wt-authorship -q --from pre:build:0 | grep -q '^undecided	debris$' || fail "$(wt-authorship -q --from pre:build:0)"
+	boundary pause build >/dev/null
+	boundary resume build >/dev/null
+	boundary pause build >/dev/null
+	echo mine >mine
+	boundary resume build >/dev/null
+	wt-authorship -q --from pre:build:0 | grep -q '^parked	mine$' || fail "a stop where there was one before"
+}
+
+# by AUTHOR FILE: one change, with the author's name in the file and in the list of what must be there.
+by() {
+	mkdir -p "$(dirname "$2")"
+	echo "$1" >>"$2"
+}
+
+# holds FILE AUTHOR...: the lines of a file, which are its authors in their order; without any it must not exist.
+holds() {
+	file=$1
+	shift
+	if [ $# -eq 0 ]; then
+		[ ! -e "$file" ] || fail "$file: $(cat "$file")"
+	else
+		[ "$(printf '%s\n' "$@")" = "$(cat "$file")" ] || fail "$file: $(cat "$file")"
+	fi
+}
+
+# A whole run: two loops, two pauses at one node, a process that dies, a rewind of nothing before a resume (W1), and
+# somebody at work in every stop.
+test_a_whole_run_is_taken_back_step_by_step_and_nobody_loses_anything() {
+	workspace
+	node plan 0 'by plan plan'
+	boundary pre ask >/dev/null
+	boundary pause ask >/dev/null
+	by me notes/third
+	tree >../before
+	rewind --node ask
+	tree | cmp - ../before || fail "a rewind of nothing changed something"
+	boundary resume ask >/dev/null
+	boundary pre build >/dev/null
+	by build src/a
+	boundary pause build >/dev/null
+	by me notes/first
+	by me src/a
+	boundary resume build >/dev/null
+	by build src/b
+	boundary pause build >/dev/null
+	by me notes/second
+	boundary resume build >/dev/null
+	by build src/c
+	boundary post build >/dev/null
+	node check 0 'by check report'
+	# The loop comes round: the same nodes in their next iteration.
+	node build 1 'by again src/c; by again src/d'
+	boundary pre check 1 >/dev/null
+	by check report
+	# It dies here, and somebody cleans up before it comes back.
+	by me notes/fourth
+	boundary resume check 1 >/dev/null
+	by check verdict
+	boundary fail check 1 >/dev/null
+	by me notes/fifth
+	by me src/d
+	tree >../end
+
+	# Back before the last check: what happened around the death is undecided.
+	rewind --node check
+	holds verdict
+	holds report check check
+	reported undecided report
+	reported undecided notes/fourth
+	reported left notes/fifth
+	holds src/d again me
+	script wt-undo -q "$(bank_of_report)" >/dev/null
+	tree | cmp - ../end || fail "undone"
+
+	# Back before the second build: its files go, also the one that somebody went on with, which the bank has.
+	rewind --node build
+	holds src/d
+	reported overwritten src/d
+	holds src/c build
+	wt-ls-manifest "$(bank_of_report)" | grep -qx src/d || fail "the bank"
+	for file in first second third fourth fifth; do holds notes/$file me; done
+
+	# And before the first one: everything of the run but the plan.
+	rewind --node build --iter 0
+	for file in src/a src/b src/c src/d verdict; do holds $file; done
+	reported overlap src/a
+	holds plan plan
+	for file in first second third fourth fifth; do holds notes/$file me; done
+	rewind --node plan
+	holds plan
+	for file in first second third fourth fifth; do holds notes/$file me; done
+	# Every state that was there is there again by its bank.
+	script wt-undo -q rewind-backup:check:0 >/dev/null
+	tree | cmp - ../end || fail "the first bank"
+	[ "$(run-events cat | grep -c '"type":"run_rewound"')" -eq 5 ] || fail "an event for each rewind"
+}
+
+
+test_what_another_run_of_the_workspace_changed_is_named() {
+	workspace
+	boundary pre build >/dev/null
+	echo first >first
+	boundary --run other pre build >/dev/null
+	echo second >second
+	boundary --run other post build >/dev/null
+	boundary post build >/dev/null
+	rewind --node build -n
+	reported shared:other second
+	[ "$(lines shared:other)" -eq 1 ] || fail "$(cat ../report)"
+	rewind --node build
+	grep -q '1 restored paths were changed by another run' ../said || fail "$(cat ../said)"
+	[ ! -e first ] && [ ! -e second ] || fail "not restored"
+	[ -z "$(wt-label -q --run other --list 'rewind*')" ] || fail "the other run was touched"
+	# Another workspace with the same store is another matter.
+	mkdir ../elsewhere
+	store=$(dirname "$(dirname "$(dirname "$(find "$HOME" -name workspace -path '*/runs/demo/*')")")")
+	boundary -C ../elsewhere --store "$store" --run third pre build >/dev/null
+	script wt-undo -q "$(bank_of_report)" >/dev/null
+	rewind --node build
+	[ "$(lines shared:third)" -eq 0 ] || fail "$(cat ../report)"
+	echo x >"$store/runs/other/workspace/index.json"
+	rewind --node build -n
+	grep -q "cannot tell what run 'other' did" ../said || fail "$(cat ../said)"
+}
+
+
+# W42: an operator's pause between two nodes takes no capture, but the log tells of it; behind a node that marks no end it
+# shows nothing.
+test_an_event_shows_a_stop_between_two_nodes_and_only_there() {
+	workspace
+	node build 0 'echo node >made'
+	run-events append --type run_paused --data '{"reason":"operator"}' >/dev/null
+	echo mine >mine
+	boundary resume check >/dev/null
+	echo node >verdict
+	boundary post check >/dev/null
+	boundary pre fan >/dev/null
+	run-events append --type node_started --node fan --data '{"kind":"router"}' >/dev/null
+	echo branch >branch
+	run-events append --type run_paused --data '{"reason":"operator"}' >/dev/null
+	boundary resume last >/dev/null
+	rewind --node build
+	reported left mine
+	reported undecided branch
+	[ -e mine ] && [ -e branch ] && [ ! -e made ] && [ ! -e verdict ] || fail "the wrong one went"
+}
+
 "$TEST"

@@ -25,6 +25,7 @@ use workspacetrack::history::History;
 use workspacetrack::history::manifest::Manifest;
 use workspacetrack::run::events::append::{Sync, Synced, Writer};
 use workspacetrack::run::events::draft::Draft;
+use workspacetrack::run::events::nodes::Stops;
 use workspacetrack::run::standstill::{Finished, Standstill};
 use workspacetrack::store::fsio::Durability;
 use workspacetrack::store::id::{Label, RunId, SnapshotId};
@@ -139,7 +140,10 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
     let own = lock.own_descriptor().map(|fd| InheritedLock { fd: fd.as_raw_fd(), mode: Mode::Exclusive });
     let place = Place { workspace: &workspace, history: &history, inherited_lock: own.or(inherited) };
     let index = history.index()?;
-    let prepared = rewind::prepare(&place, &index, &request)?;
+    let stops = Stops::read(&store, &run)?;
+    let prepared = rewind::prepare(&place, &index, &request, &|older, newer| {
+        stops.show_a_stop(older.id.unix_ns(), newer.id.unix_ns())
+    })?;
     let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
     let mut events = Writer::new(&store, &run, sync, false)?;
     let mut told = Told {

@@ -26,7 +26,8 @@ pub(crate) static PAGE: Page = Page {
     output: "First `bank`, a tab and the id of the bank. Then what was restored, as wt-restore(1) prints it. Then word, tab and \
         path: `overwritten` for what somebody had changed since the newest boundary and was restored all the same; `left` \
         for somebody's changes that stay; `overlap` for what was restored and somebody else had changed, too, while the run \
-        was parked; `undecided`; and `gap:REASON` for what the boundary or the bank did not capture. With `--json`, an \
+        was parked; `undecided`; `shared:RUN` for what was restored and another run had changed in this workspace, too; and \
+        `gap:REASON` for what the boundary or the bank did not capture. With `--json`, an \
         object with `bank`, one for each restored path, and last an object `rewind` with all of it. With `--dry-run` the \
         same, without a bank.",
     exit: &[

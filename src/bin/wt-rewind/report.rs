@@ -40,6 +40,9 @@ pub(crate) fn print(args: &Args, cli: &mut Cli, report: Option<&Report>, told: &
             item(args, cli, word, path.as_bytes());
         }
     }
+    for shared in &findings.shared {
+        item(args, cli, &format!("shared:{}", shared.run), shared.path.as_bytes());
+    }
     for gap in findings.gaps.values() {
         let mut name = gap.path.as_bytes().to_vec();
         if gap.hides_subtree {
@@ -98,6 +101,14 @@ fn summary(args: &Args, report: Option<&Report>, told: &Told<'_>, undo: Option<&
         json::push_key(&mut out, key);
         json::push_array(&mut out, paths, push_path);
     }
+    json::push_key(&mut out, "shared");
+    json::push_array(&mut out, &findings.shared, |out, shared| {
+        out.push(b'{');
+        json::push_display_name(out, "path", shared.path.as_bytes());
+        json::push_key(out, "run");
+        json::push_string(out, &shared.run);
+        out.push(b'}');
+    });
     json::push_key(&mut out, "gaps");
     json::push_array(&mut out, findings.gaps.values(), |out, gap| {
         out.push(b'{');
@@ -130,6 +141,13 @@ pub(crate) fn explain(
         cli.warn(warning);
     }
     let findings = told.findings;
+    for error in &findings.unknown_runs {
+        cli.warn(error);
+    }
+    if !findings.shared.is_empty() {
+        let count = findings.shared.len();
+        cli.warn(format!("{count} restored paths were changed by another run of this workspace, too"));
+    }
     if !findings.undecided.is_empty() {
         let mut message = format!("{} paths are undecided and were left", findings.undecided.len());
         if let Some(boundary) = prepared.boundary() {

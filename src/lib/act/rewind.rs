@@ -10,15 +10,18 @@
 //! the bank, which is how somebody left it since.
 
 pub mod event;
+mod rivals;
+
+pub use rivals::Shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::compare::Look;
 use super::restore::{self, Action, Place, Report, Scope};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::history::History;
-use crate::history::authorship::Authorship;
+use crate::history::authorship::{Authorship, StopEvidence};
 use crate::history::coverage::Gap;
 use crate::history::covers::CoverageRules;
 use crate::history::diff::{self, Side};
@@ -96,6 +99,10 @@ pub struct Findings {
     pub left: Vec<RelPathBuf>,
     /// Paths in scope that somebody else changed too while the run was parked.
     pub overlap: Vec<RelPathBuf>,
+    /// Restored paths that another run changed in this workspace, too.
+    pub shared: Vec<Shared>,
+    /// Runs of which that cannot be told, and why.
+    pub unknown_runs: Vec<Error>,
     /// Paths of which nobody can tell who changed them; they stay as they are.
     pub undecided: Vec<RelPathBuf>,
     /// Paths that the target or the bank did not capture.
@@ -116,18 +123,18 @@ impl Prepared {
     }
 }
 
-/// Finds out everything that a rewind needs. Changes nothing.
+/// Finds out everything that a rewind needs. Changes nothing. `stopped` is what shows, beside marks, that the run stood still.
 ///
 /// # Errors
-/// Those of [`History::pivot`], [`History::newest_boundary`] and [`History::authorship`]; [`Kind::Usage`] for a protected
-/// path outside the workspace; [`Kind::Damaged`] for a target that cannot be read.
-pub fn prepare(place: &Place<'_>, index: &Index, request: &Request) -> Result<Prepared> {
+/// Those of [`History::pivot`], [`History::newest_boundary`] and [`History::authorship`]; [`Kind::Usage`](crate::error::Kind::Usage) for a protected
+/// path outside the workspace; [`Kind::Damaged`](crate::error::Kind::Damaged) for a target that cannot be read.
+pub fn prepare(place: &Place<'_>, index: &Index, request: &Request, stopped: StopEvidence<'_>) -> Result<Prepared> {
     let Place { workspace, history, .. } = *place;
     let protect = request.protect.iter().map(|path| restore::map_protected(workspace, path));
     let protect = protect.collect::<Result<_>>()?;
     let pivot = history.pivot(index, &request.node, request.iteration)?;
     let target = history.manifest(&pivot.target)?;
-    let known = known_changes(history, index, &pivot);
+    let known = known_changes(history, index, &pivot, stopped);
     let (boundary, authorship) = match (known, request.extent) {
         (Ok((boundary, authorship)), _) => (Some(boundary), Some(authorship)),
         // The whole tree can be put back whoever changed it, unless somebody's edits are to be kept.
@@ -139,10 +146,15 @@ pub fn prepare(place: &Place<'_>, index: &Index, request: &Request) -> Result<Pr
     Ok(Prepared { pivot, target, boundary, authorship, protect })
 }
 
-fn known_changes(history: &History, index: &Index, pivot: &Pivot) -> Result<(Manifest, Authorship)> {
+fn known_changes(
+    history: &History,
+    index: &Index,
+    pivot: &Pivot,
+    stopped: StopEvidence<'_>,
+) -> Result<(Manifest, Authorship)> {
     let boundary = history.newest_boundary(index, &pivot.target)?;
     let pool = Pool::open(history.store())?;
-    let authorship = history.authorship(index, &pivot.target, Some(&boundary.id), pool.as_ref(), &|_, _| false)?;
+    let authorship = history.authorship(index, &pivot.target, Some(&boundary.id), pool.as_ref(), stopped)?;
     Ok((boundary, authorship))
 }
 
@@ -165,13 +177,14 @@ pub fn carry_out(
     bank: Option<&Manifest>,
 ) -> Result<(Report, Findings)> {
     let pool = Pool::open(place.history.store())?;
-    // The state before the restore is looked at first: afterwards it is gone.
-    let now = if bank.is_some() {
-        None
+    // What was there is compared first: afterwards it is gone, and whatever fails must have changed nothing.
+    let met = if let Some(bank) = bank {
+        let before = Side { covers: CoverageRules::load(bank, pool.as_ref())?, manifest: bank };
+        Met::compare(prepared, &before, pool.as_ref())?
     } else {
         let Place { workspace, history, .. } = *place;
         let look = Look { workspace, history, index, cap_bytes: request.cap_bytes, limits: &[] };
-        Some(look.at(&prepared.target)?)
+        Met::compare(prepared, &look.at(&prepared.target)?.side(), pool.as_ref())?
     };
     let produced = prepared.authorship.as_ref().map(Authorship::produced).unwrap_or_default();
     let scope = match request.extent {
@@ -196,38 +209,42 @@ pub fn carry_out(
         },
     )?;
     report.sort();
-    let before = match (bank, &now) {
-        (Some(bank), _) => Side { covers: CoverageRules::load(bank, pool.as_ref())?, manifest: bank },
-        (None, Some(now)) => now.side(),
-        (None, None) => return Err(Error::new(Kind::Io, "the workspace was not looked at")),
-    };
-    let findings = find(request, prepared, &before, pool.as_ref(), &report)?;
+    let mut findings = find(request, prepared, met, &report);
+    (findings.shared, findings.unknown_runs) =
+        rivals::shared(place, &prepared.target.id, &touched(&report), pool.as_ref());
     Ok((report, findings))
 }
 
+/// What a rewind met.
+#[derive(Default)]
+struct Met {
+    /// Paths that changed since the newest boundary.
+    since_boundary: BTreeSet<RelPathBuf>,
+    /// Paths that are not as the target records them; elsewhere there is nothing to leave and nothing to decide.
+    off_target: BTreeSet<RelPathBuf>,
+    gaps: BTreeMap<RelPathBuf, Gap>,
+}
+
+impl Met {
+    fn compare(prepared: &Prepared, before: &Side<'_>, pool: Option<&Pool>) -> Result<Self> {
+        let target = &prepared.target;
+        let gaps =
+            target.gaps.iter().chain(&before.manifest.gaps).map(|gap| (gap.path.clone(), gap.clone())).collect();
+        let Some(boundary) = &prepared.boundary else { return Ok(Self { gaps, ..Self::default() }) };
+        let differing = |manifest| -> Result<BTreeSet<RelPathBuf>> {
+            let old = Side { covers: CoverageRules::load(manifest, pool)?, manifest };
+            Ok(diff::differences(&old, before).into_iter().map(|difference| difference.path.to_owned()).collect())
+        };
+        Ok(Self { since_boundary: differing(boundary)?, off_target: differing(target)?, gaps })
+    }
+}
+
 /// Says whose changes the restore met.
-fn find(
-    request: &Request,
-    prepared: &Prepared,
-    before: &Side<'_>,
-    pool: Option<&Pool>,
-    report: &Report,
-) -> Result<Findings> {
-    let side = |manifest| Ok::<_, Error>(Side { covers: CoverageRules::load(manifest, pool)?, manifest });
-    let mut findings = Findings { gaps: gaps(&prepared.target, before.manifest), ..Findings::default() };
-    let (Some(boundary), Some(authorship)) = (&prepared.boundary, &prepared.authorship) else {
-        return Ok(findings);
-    };
-    let (boundary, target) = (side(boundary)?, side(&prepared.target)?);
-    let since_boundary = paths(&boundary, before);
-    // Where the workspace is as the target records it there is nothing to leave and nothing to decide.
-    let off_target = paths(&target, before);
-    let touched: BTreeSet<&RelPath> = report
-        .lines
-        .iter()
-        .filter(|line| !matches!(line.action, Action::Keep(_)))
-        .map(|line| &*line.path)
-        .collect();
+fn find(request: &Request, prepared: &Prepared, met: Met, report: &Report) -> Findings {
+    let Met { since_boundary, off_target, gaps } = met;
+    let mut findings = Findings { gaps, ..Findings::default() };
+    let Some(authorship) = &prepared.authorship else { return findings };
+    let touched = touched(report);
     let kept: BTreeSet<&RelPath> =
         report.lines.iter().filter(|line| matches!(line.action, Action::Keep(_))).map(|line| &*line.path).collect();
     let produced = authorship.produced();
@@ -259,13 +276,10 @@ fn find(
         findings.overlap =
             authorship.overlap().into_iter().filter(|path| touched.contains(&***path)).cloned().collect();
     }
-    Ok(findings)
+    findings
 }
 
-fn paths(old: &Side<'_>, new: &Side<'_>) -> BTreeSet<RelPathBuf> {
-    diff::differences(old, new).into_iter().map(|difference| difference.path.to_owned()).collect()
-}
-
-fn gaps(target: &Manifest, before: &Manifest) -> BTreeMap<RelPathBuf, Gap> {
-    target.gaps.iter().chain(&before.gaps).map(|gap| (gap.path.clone(), gap.clone())).collect()
+/// The paths that were restored.
+fn touched(report: &Report) -> BTreeSet<&RelPath> {
+    report.lines.iter().filter(|line| !matches!(line.action, Action::Keep(_))).map(|line| &*line.path).collect()
 }

@@ -13,7 +13,7 @@
 //! the run stopped before a `resume:`, its process died without a word, and the pair may be its debris or somebody's
 //! edit: it is *undecided*, and said so.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::History;
 use super::covers::CoverageRules;
@@ -145,7 +145,8 @@ impl History {
                 continue;
             }
             if let Some(newer) = &newer {
-                let has_stopped = bank_between || stop_marks.contains(&id) || stopped(&manifest, newer);
+                let mark = stop_marks.get(&id).copied().or_else(|| stops(own?));
+                let has_stopped = bank_between || mark == Some(true) || stopped(&manifest, newer);
                 intervals.push(interval(&manifest, newer, has_stopped, pool)?);
             }
             bank_between = false;
@@ -166,21 +167,38 @@ impl History {
         Ok(Authorship { intervals })
     }
 
-    /// The snapshots at which a `pause:` or `fail:` mark was ever set: own labels, the label map, and the journal, which
-    /// remembers labels that moved on.
-    fn stop_marks(&self, index: &Index) -> Result<HashSet<SnapshotId>> {
-        let is_stop =
-            |label: &str| label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail"));
-        let now = index.labels.iter().filter(|(label, _)| is_stop(label)).map(|(_, id)| id.clone());
-        let journal = self.journal()?;
-        let then = journal.marks.into_iter().filter(|mark| is_stop(&mark.label)).filter_map(|mark| mark.new);
-        Ok(now.chain(then).filter_map(|id| SnapshotId::parse(&id)).collect())
+    /// What marks say of each snapshot: that the run stood still there, or that it went on from there.
+    ///
+    /// The journal remembers labels that moved on, and their order: a run that paused and came back without a change has
+    /// both marks on one snapshot, and if it dies then, nothing shows that it had stopped. Where the journal says nothing,
+    /// as in a history of the original, a stop is told by own labels and by the label map.
+    fn stop_marks(&self, index: &Index) -> Result<HashMap<SnapshotId, bool>> {
+        let mut marks = HashMap::new();
+        for (label, id) in &index.labels {
+            if let Some(id) = SnapshotId::parse(id).filter(|_| stops(label) == Some(true)) {
+                marks.insert(id, true);
+            }
+        }
+        for mark in self.journal()?.marks {
+            let id = mark.new.as_deref().and_then(SnapshotId::parse);
+            if let (Some(stops), Some(id)) = (stops(&mark.label), id) {
+                marks.insert(id, stops);
+            }
+        }
+        Ok(marks)
     }
 }
 
+/// Whether a label says that the run stands still, or that it executes; other labels say neither.
+fn stops(label: &str) -> Option<bool> {
+    if label::is_bank(label) {
+        return Some(true);
+    }
+    label::is_boundary(label)
+        .then(|| label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail")))
+}
+
 fn interval(older: &Manifest, newer: &Manifest, has_stopped: bool, pool: Option<&Pool>) -> Result<Interval> {
-    let own_stop = |label: &str| label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail"));
-    let has_stopped = has_stopped || older.label.as_deref().is_some_and(own_stop);
     let closes_a_stop = newer.label.as_deref().and_then(label::boundary).is_some_and(|mark| mark.phase == "resume");
     let name = |manifest: &Manifest| manifest.label.clone().unwrap_or_else(|| manifest.id.to_string());
     let (from, until) = (name(older), name(newer));

@@ -3,6 +3,7 @@
 use super::History;
 use super::index::{Index, RowsUpdate};
 use super::journal::{HEAD, Move};
+use super::label;
 use crate::error::Result;
 use crate::store::id::SnapshotId;
 
@@ -21,12 +22,14 @@ pub struct Change {
 
 impl History {
     /// Makes the changes. The caller holds the history lock and read `index` under it. Without any difference nothing
-    /// is written.
+    /// is written, except that each stop and return of the run is noted in the journal.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`]; the old index is then whole.
     pub fn apply(&self, index: &mut Index, change: Change) -> Result<()> {
         let mut moves = Vec::new();
+        // A run that stops or comes back where it did before moves nothing, and yet the journal must know.
+        let mut marks = Vec::new();
         if let Some(head) = change.head
             && index.head.as_ref() != Some(&head)
         {
@@ -37,6 +40,9 @@ impl History {
         for (label, new) in change.labels {
             let old = index.labels.get(&label).cloned();
             if old.as_deref() == new.as_ref().map(SnapshotId::as_str) {
+                if is_stop_or_return(&label) && new.is_some() {
+                    marks.push(Move { label, old, new });
+                }
                 continue;
             }
             match &new {
@@ -53,12 +59,18 @@ impl History {
             Some(json) if json != index.rows_json() => RowsUpdate::Replace(json),
             _ => RowsUpdate::Keep,
         };
-        if moves.is_empty() && !latch_moves && matches!(rows, RowsUpdate::Keep) {
-            return Ok(());
-        }
+        let is_same = moves.is_empty() && !latch_moves && matches!(rows, RowsUpdate::Keep);
+        moves.append(&mut marks);
         if !moves.is_empty() {
             self.append_journal(&moves)?;
         }
+        if is_same {
+            return Ok(());
+        }
         self.write_index(index, &rows)
     }
+}
+
+fn is_stop_or_return(label: &str) -> bool {
+    label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail" | "resume"))
 }

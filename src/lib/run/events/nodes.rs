@@ -1,4 +1,4 @@
-//! [`last_start`]: what the log says of the last time a node began.
+//! What the log says of nodes that began and of runs that stopped: [`last_start`] and [`Stops`].
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -9,6 +9,7 @@ use super::event::string;
 use super::lines::Tail;
 use super::scan::{Found, Scan};
 use super::source;
+use crate::clock;
 use crate::error::Result;
 use crate::store::id::RunId;
 use crate::store::{Store, layout};
@@ -50,4 +51,58 @@ pub fn last_start(store: &Store, run: &RunId, node: &str) -> Result<Option<Start
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(last)
+}
+
+/// When nodes began and when the run stopped.
+#[derive(Debug, Default)]
+pub struct Stops {
+    /// Nanoseconds since the epoch, and whether the run stopped then; in the order of the log.
+    marks: Vec<(i128, bool)>,
+}
+
+impl Stops {
+    /// Reads the log of a run; damage, and events without a time, are passed over.
+    ///
+    /// # Errors
+    /// As [`last_start`].
+    pub fn read(store: &Store, run: &RunId) -> Result<Self> {
+        let mut marks = Vec::new();
+        let Some(file) = source::open(&layout::events(store.root(), run))? else { return Ok(Self { marks }) };
+        let _ = Scan::whole(file).run(Tail::Emit, |found| {
+            if let Found::Event(event, _) = found {
+                let stops = match &*event.kind {
+                    "node_started" => Some(false),
+                    "run_paused" | "run_failed" | "run_cancelled" | "run_interrupted" => Some(true),
+                    _ => None,
+                };
+                marks.extend(stops.and_then(|stops| Some((clock::parse_rfc3339(&event.timestamp)?, stops))));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Self { marks })
+    }
+
+    /// Whether the log shows that the run stopped in a span of time before any node began in it. A stop behind a start shows
+    /// nothing: the node may have worked before (facts W42).
+    #[must_use]
+    pub fn show_a_stop(&self, from_ns: u64, until_ns: u64) -> bool {
+        let (from, until) = (i128::from(from_ns), i128::from(until_ns));
+        let mut within = self.marks.iter().filter(|(time, _)| from < *time && *time < until);
+        within.next().is_some_and(|(_, stops)| *stops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_counts_only_if_no_node_began_before_it() {
+        let stops = Stops { marks: vec![(10, false), (20, true), (30, true), (40, false), (50, true)] };
+        for (from, until, shown) in
+            [(0, 60, false), (10, 25, true), (10, 20, false), (25, 60, true), (30, 60, false), (50, 60, false)]
+        {
+            assert_eq!(stops.show_a_stop(from, until), shown, "{from} {until}");
+        }
+    }
 }
