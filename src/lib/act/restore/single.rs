@@ -145,9 +145,10 @@ impl Swapper<'_> {
             let _ =
                 self.dirs.with_parent(path, |dir| fsio::link_new(dir, name, out_dir.as_fd(), out.name.as_bytes()));
         }
-        let now = match goes_out {
-            true => examine(out_dir.as_fd(), out.name.as_bytes())?,
-            false => self.dirs.with_parent(path, |dir| examine(dir, name))?,
+        let now = if goes_out {
+            examine(out_dir.as_fd(), out.name.as_bytes())?
+        } else {
+            self.dirs.with_parent(path, |dir| examine(dir, name))?
         };
         if now.is_some_and(|stat| is_right(out_dir.as_fd(), out.name.as_bytes(), &stat)) {
             let moved = self.dirs.with_parent(path, |dir| {
