@@ -1,0 +1,75 @@
+# shellcheck shell=sh disable=SC2317,SC2329 # the functions are called by name
+# Tests of captures and restores across mount points; only root can make them, so without root they say nothing.
+set -eu
+
+fail() {
+	echo "not as expected: $*"
+	exit 1
+}
+
+# mounted TYPE SOURCE DIR: mounts, or ends the test where that is not allowed.
+mounted() {
+	[ "$(id -u)" -eq 0 ] || exit 0
+	case $1 in
+	bind) mount --bind "$2" "$3" 2>/dev/null || exit 0 ;;
+	*) mount -t "$1" "$2" "$3" 2>/dev/null || exit 0 ;;
+	esac
+	# Whatever comes, nothing may stay mounted below the scratch directory.
+	trap 'umount "$SCRATCH/ws/m" "$SCRATCH/ws/t" "$SCRATCH/ws/d/in" 2>/dev/null || :' EXIT
+}
+
+test_a_restore_works_on_other_mounts() {
+	mkdir -p ws/m ws/t other
+	cd ws
+	mounted bind ../other m
+	mounted tmpfs tmpfs t
+	mkdir t/x
+	for place in m t; do echo 1 >$place/f; done
+	echo 1 >t/x/y
+	wt-capture -q p >/dev/null
+	for place in m t; do
+		echo 2 >$place/f
+		echo 2 >$place/new
+	done
+	rm -r t/x
+	echo 2 >t/x
+	wt-capture -q q >/dev/null
+	for target in p q; do
+		wt-undo -q $target >/dev/null
+		wt-diff --exit-code $target || fail "a mount is not as $target records it"
+		[ -z "$(find . -name '.iterion*')" ] || fail "something stays"
+	done
+}
+
+test_a_mount_point_is_never_taken_out_with_the_directory_around_it() {
+	mkdir -p ws other
+	cd ws
+	echo file >d
+	wt-capture -q p >/dev/null
+	rm d
+	mkdir -p d/in
+	echo theirs >../other/o
+	mounted bind ../other d/in
+	got=0
+	wt-undo -q p >../report || got=$?
+	[ "$got" -eq 3 ] || fail "exit code $got"
+	[ "$(cat d/in/o)" = theirs ] || fail "the mount was emptied"
+	umount d/in
+	[ "$(cat ../other/o)" = theirs ] || fail "what was mounted was emptied"
+}
+
+test_two_mounts_with_the_same_inodes_are_not_mixed_up() {
+	mkdir -p ws/m ws/t
+	cd ws
+	mounted tmpfs tmpfs m
+	mounted tmpfs tmpfs t
+	for i in 1 2 3 4; do echo "$i" >m/a$i; done
+	wt-capture -q p >/dev/null
+	rm m/a*
+	for i in 1 2 3 4 5 6 7 8 9; do echo "$i" >t/y$i; done
+	wt-undo -q p >/dev/null
+	[ -z "$(find t -type f)" ] || fail "files were reported as deleted and are there"
+	[ "$(cat m/a4)" = 4 ] || fail "files did not come back"
+}
+
+"$TEST"
