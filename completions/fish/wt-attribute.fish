@@ -1,4 +1,4 @@
-complete -c wt-attribute -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-attribute -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-attribute -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-attribute -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-attribute -l node -d 'The node' -r

@@ -1,4 +1,4 @@
-complete -c wt-check-ignore -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-check-ignore -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-check-ignore -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-check-ignore -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-check-ignore -s z -d 'Items end in NUL and names are raw bytes, on input and output'

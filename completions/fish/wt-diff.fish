@@ -1,4 +1,4 @@
-complete -c wt-diff -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-diff -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-diff -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-diff -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-diff -l max-file-size -d 'Larger files of the workspace are uncaptured [default: the limit A was made with, else as wt-ls-files]' -r

@@ -1,4 +1,4 @@
-complete -c wt-forget -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-forget -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-forget -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-forget -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-forget -l keep-last -d 'Keep the newest N snapshots' -r
@@ -6,6 +6,7 @@ complete -c wt-forget -l keep-within -d 'Keep what was made within this time; s,
 complete -c wt-forget -l keep-labels -d 'Keep what a matching label names or was made under; may be given more than once' -r
 complete -c wt-forget -l drop-labels -d 'Labels that match protect nothing and go with their snapshot; may be given more than once' -r
 complete -c wt-forget -l max-bytes -d 'Drop the oldest until the files of the rest take no more than this; K, M and G are understood' -r
+complete -c wt-forget -l store-max-bytes -d 'The same over all runs of the store' -r
 complete -c wt-forget -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-forget -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-forget -s n -l dry-run -d 'Say what would go and change nothing'

@@ -1,4 +1,4 @@
-complete -c wt-gates -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-gates -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-gates -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-gates -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-gates -l gate -d 'Only this gate' -r

@@ -1,4 +1,4 @@
-complete -c wt-hash-object -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-hash-object -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-hash-object -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-hash-object -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-hash-object -l max-new-bytes -d 'Stop when there is more new content than this' -r

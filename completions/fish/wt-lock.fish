@@ -1,4 +1,4 @@
-complete -c wt-lock -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-lock -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-lock -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-lock -s s -d 'Share the lock, as captures do'
 complete -c wt-lock -s x -d 'Hold the lock alone, as a restore does; this is the default'

@@ -1,4 +1,4 @@
-complete -c wt-log -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-log -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-log -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-log -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-log -l labels -d 'Only snapshots that a label like this points to, or that were made under one' -r

@@ -1,4 +1,4 @@
-complete -c wt-prune -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-prune -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-prune -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-prune -l grace -d 'Keep objects used within this time; s, m, h and d are understood [default: 1h]' -r
 complete -c wt-prune -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'

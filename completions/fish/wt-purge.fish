@@ -1,4 +1,4 @@
-complete -c wt-purge -s C -d 'The workspace [default: $WT_WORKSPACE, else .]' -r -F
+complete -c wt-purge -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-purge -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-purge -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-purge -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
+use workspacetrack::run::events::keys;
 use workspacetrack::run::events::lines::{Content, End, Lines, Tail};
 use workspacetrack::run::events::scan::{Found, Scan};
 use workspacetrack::run::events::source::Source;
@@ -16,8 +17,8 @@ impl Source for Slow<'_> {
         let most = self.1.min(buffer.len());
         self.0.read_at(&mut buffer[..most], offset)
     }
-    fn ends_short(&self) -> bool {
-        false
+    fn len_now(&self) -> std::io::Result<Option<u64>> {
+        Ok(None)
     }
 }
 
@@ -52,8 +53,10 @@ fuzz_target!(|input: &[u8]| {
     let _ = scan
         .run(Tail::Emit, |found| {
             if let Found::Event(event, offset) = found {
-                assert!(log[offset as usize..].windows(event.line.len().max(1)).next().is_some());
+                assert!(log.len() - offset as usize >= event.line.len());
                 let _ = event.members_of_data();
+                let thorough = keys::first_duplicate(event.text).ok().flatten();
+                assert_eq!(keys::KeyCheck::default().first_duplicate(event.text), thorough);
             }
             Ok(ControlFlow::Continue(()))
         })

@@ -124,7 +124,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         }
     }
     tell_pool(cli, census.pooled(&store)?, args.warn_bytes);
-    census.unread.iter().for_each(|error| cli.warn(error));
+    for error in &census.unread {
+        cli.warn(error);
+    }
     Ok(if census.unread.is_empty() { Status::Done } else { Status::Partial })
 }
 
@@ -135,7 +137,9 @@ fn write(cli: &mut Cli, numbers: &[(&str, u64)], texts: &[(&str, &[u8])]) {
             json::push_key(&mut line, key);
             json::push_number(&mut line, number);
         }
-        texts.iter().for_each(|(key, text)| json::push_display_name(&mut line, key, text));
+        for (key, text) in texts {
+            json::push_display_name(&mut line, key, text);
+        }
         line.push(b'}');
         return cli.out.line(&line);
     }

@@ -18,18 +18,19 @@ static PAGE: Page = Page {
     synopsis: &[
         "[-n] [--drop-labels GLOB]... SNAPSHOT...",
         "[-n] [--keep-last N] [--keep-within AGE] [--keep-labels GLOB]... [--keep-gates] [--drop-labels GLOB]...",
-        "[-n] --max-bytes SIZE [--keep-last N] [--keep-within AGE] [--keep-labels GLOB]... [--drop-labels GLOB]...",
+        "[-n] (--max-bytes | --store-max-bytes) SIZE [--keep-last N] [--keep-within AGE] [--keep-labels GLOB]... [--drop-labels GLOB]...",
         "[-n] --drop-labels GLOB...",
     ],
     description: "Removes snapshots and their pins; wt-prune(1) then removes the objects that nothing names any more. The \
         snapshots that stay keep their own labels and get the next older one as parent.\n\n\
         Either the snapshots are named, and all of them go or none; or the `--keep` options say which stay, each adding to \
         them, and the others go as far as they may; or `--max-bytes` drops the oldest, up to the first that the `--keep` \
-        options or a label protect, until the files of the rest take no more than that; or `--drop-labels` alone chooses what the labels name.\n\n\
+        options or a label protect, until the files of the rest take no more than that, with \
+        `--store-max-bytes` over all runs of the store; or `--drop-labels` alone chooses what the labels name.\n\n\
         The newest snapshot always stays, and so does one that a label names, unless `--drop-labels` matches all its labels or \
         it was named by its only one; those labels go with it. What authorship says of the rest stays true: the oldest \
-        snapshots may go as a whole, but of those between two that stay only banks and snapshots made under no boundary, \
-        and these only where the changes around them can be told without them.",
+        snapshots may go as a whole, but of those between two that stay no boundary goes, and no bank that alone shows that \
+        the run had stopped.",
     output: "A line `forget ID LABEL` for each snapshot that goes, newest first, with its own label or `-`, followed by a line \
         `unlabel LABEL` for each label that goes with it. `--dry-run` prints the same lines. With `-v` what stays against the policy, on \
         standard error. With `--json`, objects with `action` (`forget`, `unlabel`, `keep`).",
@@ -84,6 +85,9 @@ struct Args {
     /// Drop the oldest until the files of the rest take no more than this; K, M and G are understood
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_bytes: Option<u64>,
+    /// The same over all runs of the store
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, conflicts_with_all = ["max_bytes", "snapshots", "run"])]
+    store_max_bytes: Option<u64>,
     /// HEAD~n, an id, a label, or the beginning of an id
     #[arg(value_name = "SNAPSHOT")]
     snapshots: Vec<String>,
@@ -96,9 +100,8 @@ fn main() -> ExitCode {
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
     let globs =
-        |patterns: &[String]| patterns.iter().map(|pattern| TextGlob::named(pattern)).collect::<Result<_>>();
+        |patterns: &[String]| patterns.iter().map(|pattern| TextGlob::named(pattern)).collect::<Result<Vec<_>>>();
     let request = Request {
         named: args.snapshots.clone(),
         policy: Policy {
@@ -110,15 +113,25 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         drop_labels: globs(&args.drop_labels)?,
         bytes_max: args.max_bytes,
     };
+    let Some(limit) = args.store_max_bytes else {
+        let history = History::new(&store, cli.env.run(&args.run)?);
+        return forget(cli, &args, &history, &request);
+    };
+    let across = forget::across(&store, &request, limit)?;
+    for (run, ids) in across.runs {
+        let named = ids.iter().map(ToString::to_string).collect();
+        let request = Request { named, drop_labels: globs(&args.drop_labels)?, ..Request::default() };
+        cli.note(format!("run '{run}':"));
+        forget(cli, &args, &History::new(&store, run), &request)?;
+    }
+    Ok(tell_rest(cli, across.still_bytes, limit))
+}
+
+fn forget(cli: &mut Cli, args: &Args, history: &History, request: &Request) -> Result<Status> {
     let while_running = args.engine.while_running;
     let intent = if args.dry_run { Intent::Look } else { Intent::Change { while_running } };
-    let plan = forget::plan(&history, &request, intent)?;
-    if let (Some(bytes), Some(limit)) = (plan.still_bytes, args.max_bytes) {
-        cli.warn(format!(
-            "what stays takes {bytes} bytes, more than {limit}: something protects the oldest snapshot"
-        ));
-    }
-    let status = if plan.still_bytes.is_some() { Status::Partial } else { Status::Done };
+    let plan = forget::plan(history, request, intent)?;
+    let status = tell_rest(cli, plan.still_bytes, args.max_bytes.unwrap_or_default());
     let (gone, kept, left) = (plan.gone.len(), plan.kept.len(), plan.left);
     for kept in &plan.kept {
         if cli.json() {
@@ -128,13 +141,21 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         }
     }
     if args.dry_run {
-        plan.gone.iter().for_each(|gone| write_gone(cli, gone));
+        for gone in &plan.gone {
+            write_gone(cli, gone);
+        }
     } else {
         plan.carry_out(&mut |gone| write_gone(cli, gone))?;
     }
     let verb = if args.dry_run { "would forget" } else { "forgot" };
     cli.note(format!("{verb} {gone} snapshots, {left} are left; {kept} stay against the policy"));
     Ok(status)
+}
+
+fn tell_rest(cli: &Cli, still_bytes: Option<u64>, limit: u64) -> Status {
+    let Some(bytes) = still_bytes else { return Status::Done };
+    cli.warn(format!("what stays takes {bytes} bytes, more than {limit}: something protects the oldest snapshot"));
+    Status::Partial
 }
 
 fn write_gone(cli: &mut Cli, gone: &Gone) {

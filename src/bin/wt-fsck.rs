@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use workspacetrack::act::fsck::{self, Depth, Finding, Report, quarantine, repair};
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs};
+use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::ticker::Ticker;
 use workspacetrack::cli::{self, Cli, Status};
@@ -38,7 +38,7 @@ static PAGE: Page = Page {
         (0, "no errors"),
         (2, "no such run"),
         (4, "something is damaged or missing"),
-        (6, "a lock was not had in time"),
+        (6, "an engine is at work in a run to be rebuilt, or a lock was not had in time"),
     ],
     environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "WT_FSYNC", "WT_LOCK_WAIT"],
     examples: &[
@@ -58,6 +58,8 @@ struct Args {
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
     /// Do not read objects, only look at their sizes
     #[arg(long)]
     quick: bool,
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     cli::main(&PAGE, run)
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     let run = cli.env.run_if_named(&args.run)?;
@@ -95,7 +98,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             Some(run) => vec![run.clone()],
             None => fsck::runs_to_rebuild(&store, &check(Depth::Quick)?),
         };
-        runs.into_iter().try_for_each(|run| rebuild(cli, &store, run))?;
+        for run in runs {
+            rebuild(cli, &store, &run, args.engine.while_running)?;
+        }
     }
     let mut report = check(depth)?;
     if let Some(source) = source.filter(|_| !report.wanted.is_empty()) {
@@ -104,7 +109,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         report.findings.retain(|finding| finding.object.is_none_or(|id| !healed.contains(&id)));
     }
     drop(ticker);
-    report.findings.iter().for_each(|finding| write_finding(cli, finding));
+    for finding in &report.findings {
+        write_finding(cli, finding);
+    }
     finish(cli, &store, &report)
 }
 
@@ -127,13 +134,17 @@ fn put_aside(cli: &Cli, store: &Store, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn rebuild(cli: &Cli, store: &Store, run: RunId) -> Result<()> {
-    let rebuilt = History::new(store, run.clone()).rebuild()?;
-    rebuilt.unread.iter().for_each(|error| cli.warn(error));
-    rebuilt.dropped.iter().for_each(|label| {
+fn rebuild(cli: &Cli, store: &Store, run: &RunId, while_running: bool) -> Result<()> {
+    let rebuilt = History::new(store, run.clone()).rebuild(while_running)?;
+    for error in &rebuilt.unread {
+        cli.warn(error);
+    }
+    for label in &rebuilt.dropped {
         cli.warn(format!("label {} points to nothing that can be read and is gone", quote::name(label.as_bytes())));
-    });
-    rebuilt.pins.iter().for_each(|pin| cli.note(format!("wrote {} again", quote::path(pin))));
+    }
+    for pin in &rebuilt.pins {
+        cli.note(format!("wrote {} again", quote::path(pin)));
+    }
     if !rebuilt.is_written {
         cli.note(format!("the index of run '{run}' is as it should be"));
         return Ok(());

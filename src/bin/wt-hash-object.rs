@@ -19,7 +19,7 @@ use workspacetrack::stream::paths::{self, EndMark};
 use workspacetrack::stream::record::Record;
 use workspacetrack::stream::wire::{self, Frame, Header, Reader, RulesMark, Step};
 use workspacetrack::tree::root::Workspace;
-use workspacetrack::tree::rules::RulesFile;
+use workspacetrack::tree::rules::{RuleSource, RulesFile};
 
 static PAGE: Page = Page {
     name: "wt-hash-object",
@@ -78,16 +78,17 @@ struct Args {
     #[arg(long, conflicts_with = "stdin_records")]
     stdin_paths: bool,
     /// With --stdin-paths, a list without its end mark is an error
-    #[arg(long, requires = "stdin_paths")]
+    #[arg(long, requires = "stdin_paths", conflicts_with_all = ["stdin", "stdin_records", "files"])]
     require_end: bool,
     /// Fill in the records that stand on standard input
     #[arg(long)]
     stdin_records: bool,
     /// Take a list of records without version line and end mark
-    #[arg(long, requires = "stdin_records")]
+    #[arg(long, requires = "stdin_records", conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     allow_unterminated: bool,
     /// Stop when there is more new content than this
-    #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records")]
+    #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records",
+        conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     max_new_bytes: Option<u64>,
     /// Files to hash
     #[arg(value_name = "FILE", conflicts_with_all = ["stdin", "stdin_paths", "stdin_records"],
@@ -242,6 +243,9 @@ fn store_rules(workspace: &Workspace, mark: &RulesMark, writer: &PoolWriter<'_>)
     let (file, _) = RulesFile::read(workspace.fd(), workspace.path())?;
     if file.source.name() != mark.source || workspacetrack::store::hash::of_bytes(&file.text) != mark.id {
         return Err(Error::conflict("the ignore rules changed while the capture ran").hint("capture again"));
+    }
+    if file.source == RuleSource::None {
+        return Ok(());
     }
     writer.put_bytes(&file.text).map(drop)
 }

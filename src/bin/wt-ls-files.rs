@@ -10,9 +10,10 @@ use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::{History, json};
 use workspacetrack::store::lock::Mode;
+use workspacetrack::store::relpath::RelPath;
 use workspacetrack::stream::record::{EntryKind, GapReason};
 use workspacetrack::stream::wire::{self, HeadMark, Header};
-use workspacetrack::tree::listing::Found;
+use workspacetrack::tree::listing::{Entry, Found};
 use workspacetrack::tree::scan::{self, Scan};
 
 static PAGE: Page = Page {
@@ -102,8 +103,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
 fn scan(args: &Args, cli: &Cli) -> Result<(Scan, Header)> {
     let workspace = cli.env.workspace(&args.workspace)?;
     let store = cli.env.store(&args.store, workspace.path())?;
+    let run = cli.env.run_if_named(&args.run)?;
+    let identities = store.identities(run.as_ref())?;
     // Head is sampled before the walk: what is published meanwhile makes the list stale.
-    let head = match cli.env.run_if_named(&args.run)? {
+    let head = match run {
         None => None,
         Some(run) => Some(History::new(&store, run).index()?.head.map_or(HeadMark::None, HeadMark::At)),
     };
@@ -117,7 +120,7 @@ fn scan(args: &Args, cli: &Cli) -> Result<(Scan, Header)> {
     };
     let progress: Option<&(dyn Fn(u64) + Sync)> = if args.progress { Some(&tell) } else { None };
     let _lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
-    let scan = Scan::take(&workspace, store.identity()?, args.limits.limits(&cli.env), progress)?;
+    let scan = Scan::take(&workspace, &identities, args.limits.limits(&cli.env), progress)?;
     for warning in &scan.warnings {
         cli.warn(warning);
     }
@@ -148,6 +151,7 @@ fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
             Found::Entry(entry) if args.gaps && entry.gap.is_some() => {
                 (entry.gap.as_ref(), entry.stat.kind == EntryKind::Dir)
             }
+            Found::Entry(entry) if args.gaps && is_unreadable(path, entry) => (Some(&GapReason::Unreadable), false),
             Found::Entry(entry) if !args.gaps && !args.ignored && entry.gap.is_none() => {
                 if entry.stat.kind == EntryKind::Dir {
                     return;
@@ -171,6 +175,14 @@ fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
     if args.end {
         cli.out.item(b"", framing.end());
     }
+}
+
+/// Asked only for `--gaps`: a capture finds out when it reads.
+fn is_unreadable(path: &RelPath, entry: &Entry) -> bool {
+    use rustix::fs::{Access, AtFlags, accessat};
+    entry.stat.kind == EntryKind::File
+        && accessat(rustix::fs::CWD, path.as_path(), Access::READ_OK, AtFlags::EACCESS)
+            == Err(rustix::io::Errno::ACCESS)
 }
 
 fn json_line(name: &[u8], reason: Option<&GapReason>) -> Vec<u8> {

@@ -40,7 +40,7 @@ static PAGE: Page = Page {
         Example { text: "What would go:", script: "wt-prune --dry-run" },
         Example {
             text: "Drop old snapshots, then their objects:",
-            script: "wt-forget --run demo --keep-last 20\nwt-prune",
+            script: "wt-forget --run demo --keep-last 20 --drop-labels '*'\nwt-prune",
         },
     ],
     see_also: &["wt-forget(1)", "wt-du(1)", "wt-fsck(1)", "wt-store(5)"],
@@ -65,6 +65,7 @@ fn main() -> ExitCode {
     cli::main(&PAGE, run)
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     let ticker = Ticker::new(cli);
@@ -79,7 +80,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let mut troubles = std::mem::take(&mut plan.troubles);
     let (documents, live) = (plan.documents, plan.live);
     let mut report = if args.dry_run {
-        plan.doomed.iter().for_each(|(doomed, size)| write_line(cli, &store, doomed, *size));
+        for (doomed, size) in &plan.doomed {
+            write_line(cli, &store, doomed, *size);
+        }
         Report { removed: plan.doomed.len(), bytes: plan.bytes(), ..Report::default() }
     } else {
         plan.carry_out(&tell, &mut |doomed, size| write_line(cli, &store, doomed, size))?
@@ -89,14 +92,16 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         cli.warn(format!("not ours, left alone: {}", quote::path(path)));
     }
     troubles.append(&mut report.troubles);
-    troubles.iter().for_each(|error| cli.warn(error));
+    for error in &troubles {
+        cli.warn(error);
+    }
     let verb = if args.dry_run { "would remove" } else { "removed" };
     cli.note(format!(
         "{verb} {} ({} bytes); {documents} manifests and pins need {live} objects",
         report.removed, report.bytes
     ));
     if cli.json() {
-        write_summary(cli, &report, documents, live, strangers.len(), args.dry_run);
+        write_summary(cli, &report, [documents, live, strangers.len()], args.dry_run);
     }
     Ok(if troubles.is_empty() { Status::Done } else { Status::Partial })
 }
@@ -116,7 +121,7 @@ fn write_line(cli: &mut Cli, store: &Store, doomed: &Doomed, size: u64) {
     cli.out.line(&line);
 }
 
-fn write_summary(cli: &mut Cli, report: &Report, documents: usize, live: usize, strangers: usize, dry_run: bool) {
+fn write_summary(cli: &mut Cli, report: &Report, [documents, needed, strangers]: [usize; 3], dry_run: bool) {
     let mut line = b"{\"summary\":{".to_vec();
     for (key, number) in [
         ("removed", report.removed as u64),
@@ -124,7 +129,7 @@ fn write_summary(cli: &mut Cli, report: &Report, documents: usize, live: usize, 
         ("spared", report.spared as u64),
         ("shards", report.shards as u64),
         ("documents", documents as u64),
-        ("live", live as u64),
+        ("live", needed as u64),
         ("strangers", strangers as u64),
     ] {
         json::push_key(&mut line, key);

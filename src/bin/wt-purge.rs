@@ -35,7 +35,7 @@ static PAGE: Page = Page {
     environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "WT_FSYNC", "WT_LOCK_WAIT"],
     examples: &[Example {
         text: "A key that was captured before it was ignored:",
-        script: "echo secret > key.pem\nwt-capture --run demo oops\necho key.pem >> .iterionignore\n\
+        script: "echo secret > key.pem\nwt-capture --run demo oops\necho key.pem >> .gitignore\n\
             wt-purge --dry-run key.pem\nwt-purge --yes key.pem",
     }],
     see_also: &["wt-forget(1)", "wt-prune(1)", "wt-check-ignore(1)"],
@@ -74,7 +74,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let plan = purge::plan(&store, Secret::named(args.secret.as_bytes())?, run.as_ref())?;
     write_plan(cli, &plan);
     for path in plan.paths() {
-        cli.note(format!("to keep it out, add to the ignore file: {}", quote::masked(&purge::ignore_line(path))));
+        cli.note(format!(
+            "to keep it out, add to .iterionignore, or to .gitignore if there is none: {}",
+            quote::masked(&purge::ignore_line(path))
+        ));
     }
     let mut status = if plan.shared.is_empty() { Status::Done } else { Status::Partial };
     if args.dry_run {
@@ -111,7 +114,9 @@ fn write(cli: &mut Cli, action: &str, members: &[(&str, &[u8])], size: Option<u6
     if cli.json() {
         let mut line = b"{\"action\":".to_vec();
         json::push_string(&mut line, action);
-        members.iter().for_each(|(key, text)| json::push_display_name(&mut line, key, text));
+        for (key, text) in members {
+            json::push_display_name(&mut line, key, text);
+        }
         if let Some(size) = size {
             json::push_key(&mut line, "size");
             json::push_number(&mut line, size);

@@ -1,6 +1,7 @@
 //! Puts a snapshot, or part of it, back into the workspace.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use workspacetrack::act::restore::{self, Action, Place, Report, Request, Scope};
@@ -17,7 +18,7 @@ static PAGE: Page = Page {
     name: "wt-restore",
     about: "put a snapshot, or part of it, back into the workspace",
     synopsis: &[
-        "[-C DIR] --run ID [-n] [--protect PATH]... [--keep-edited REF] SNAPSHOT",
+        "[-C DIR] --run ID [-n] [--protect PATH]... [--keep-edited REF] SNAPSHOT [PATH]...",
         "[-C DIR] --run ID [-n] [-z] [--require-end] [--exact] --paths-from-stdin SNAPSHOT",
     ],
     description: "Makes the workspace as the snapshot records it: writes what differs, removes what the snapshot would have had and \
@@ -25,15 +26,17 @@ static PAGE: Page = Page {
         they leave out now, or what the snapshot could not know of, is left alone.\n\n\
         No byte is destroyed that the store holds no copy of: content that no snapshot of this run holds is left where it \
         is and named, with exit code 3. Take a bank first (wt-bank(1)), as wt-undo(1) does, and nothing is left. With \
-        `--force` such bytes are stored under a pin first and then replaced; bytes that cannot be read never are.\n\n\
+        `--force` such bytes are stored under a pin first and then replaced; bytes that cannot be read never are. No \
+        snapshot has them then: for each a warning says how to have it back.\n\n\
         All new content is staged and verified before the first change. Then each path is exchanged in one step, and what \
         came out is compared with what was there when the plan was made: if somebody saved in between, their file goes \
         back and the path is kept. A file is whole-old or whole-new at every moment; after a kill, the next restore clears \
         up and finishes. Links are never followed. Hard links between files are not kept.\n\n\
-        With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; with `--exact` only \
+        With PATHs, relative to the workspace, only these and what lies below them may be touched; `--paths-from-stdin` \
+        reads them from standard input. With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; with `--exact` only \
         the paths themselves. An empty list does nothing.",
     output: "One line a path: the action, a tab, the path; a directory ends in a slash. Actions are `write`, `delete`, `chmod` and \
-        `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `oversized`, `unreadable`, `special`, \
+        `keep:REASON`; reasons are `protected`, `edited`, `ignored`, `unbanked`, `damaged`, `oversized`, `unreadable`, `special`, \
         `blocked`, `collision`, `denied`, `changed`, and the reason of a gap of the snapshot. Nothing is printed for what is equal. \
         With `--json`, an object a path with `action`, `path`, `reason` and `displaced`, the id of the content that was \
         replaced, and last an object `summary`. Counts go to standard error.",
@@ -104,6 +107,9 @@ struct Args {
     /// HEAD, HEAD~n, an id, a label, or the beginning of an id
     #[arg(value_name = "SNAPSHOT")]
     snapshot: String,
+    /// Touch only these paths, relative to the workspace, and what lies below them
+    #[arg(value_name = "PATH", conflicts_with = "paths_from_stdin")]
+    paths: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
@@ -127,13 +133,16 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> 
     let index = history.index()?;
     let target = history.resolve(&index, &args.snapshot)?;
     let keep_edited = args.keep_edited.as_deref().map(|name| history.resolve(&index, name)).transpose()?;
-    let protect = args.protect.iter().map(|path| restore::map_into_workspace(workspace, path));
+    let protect = args.protect.iter().map(|path| restore::map_protected(workspace, path));
     let scope = if args.paths_from_stdin {
         let mark = if args.require_end { EndMark::Required } else { EndMark::Optional };
         let paths = paths::read_paths(cli::input::stdin(), args.zero.framing(), mark)?;
         Some(if args.exact { Scope::exact(paths) } else { Scope::subtrees(paths) })
-    } else {
+    } else if args.paths.is_empty() {
         None
+    } else {
+        let paths = args.paths.iter().map(|path| restore::map_named(workspace, Path::new(path)));
+        Some(Scope::subtrees(paths.collect::<Result<_>>()?))
     };
     Ok(Request {
         target,
@@ -179,8 +188,21 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
             (None, None) => {}
         }
     }
-    if let Some(forced) = &report.forced {
-        cli.note(format!("{} contents without a copy are kept by pin-{}.json", forced.stored.len(), forced.pin));
+    for (path, id) in report.forced.iter().flat_map(|forced| &forced.stored) {
+        let name = quote::name(path.as_bytes());
+        cli.warn(format!("what {name} held is in no snapshot; 'wt-cat-object {id}' writes it"));
+    }
+    for gap in &report.lost_gaps {
+        let name = quote::name(gap.path.as_bytes());
+        cli.warn(format!("{name} is gone, and the snapshot does not hold it ({})", gap.reason.as_str()));
+    }
+    for path in &report.unknown {
+        cli.warn(format!("{} is neither in the snapshot nor in the workspace", quote::name(path.as_bytes())));
+    }
+    if report.changed_the_rules() && !args.dry_run {
+        cli.note(
+            "the ignore rules are others now; what they no longer leave out was left as it is, 'wt-diff' shows it",
+        );
     }
     summary(args, cli, report);
 }
@@ -206,7 +228,8 @@ fn summary(args: &Args, cli: &mut Cli, report: &Report) {
     }
     let would = if args.dry_run { "would be " } else { "" };
     if report.lines.is_empty() {
-        cli.note(format!("nothing to change: the workspace is as snapshot {} records it", report.target));
+        let what = if args.paths_from_stdin || !args.paths.is_empty() { "what was named" } else { "the workspace" };
+        cli.note(format!("nothing to change: {what} is as snapshot {} records it", report.target));
         return;
     }
     cli.note(format!(

@@ -159,6 +159,11 @@ fn report(cli: &mut Cli, captured: &Captured) {
     for gap in &manifest.gaps {
         cli.warn(format!("not captured: {}: {}", quote::name(gap.path.as_bytes()), gap.reason.as_str()));
     }
+    if let Some(source) = &captured.rules_were {
+        cli.warn(format!(
+            "the ignore rules are not those of {source} any more; what it left out may be captured now"
+        ));
+    }
     if !cli.json() {
         cli.out.line(manifest.id.as_str().as_bytes());
         return;

@@ -186,6 +186,14 @@ fn an_append_whose_output_is_lost_is_done_and_says_so() {
 }
 
 #[test]
+fn a_subcommand_must_be_named_and_known() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&[]).says(2, "no subcommand is named").clear();
+    sandbox.run(&["bogus"]).says(2, "unrecognized subcommand 'bogus'").clear();
+    assert!(sandbox.run(&["--help"]).ends(0).starts_with("append to, read, follow"));
+}
+
+#[test]
 fn with_json_an_error_is_an_object() {
     let sandbox = Sandbox::new();
     let out = sandbox.run(&["append", "--type", "alert", "--json"]).ends(5);

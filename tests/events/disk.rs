@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::sandbox::{BIN, Done, Sandbox, put, run, run_with};
+use crate::sandbox::{BIN, Done, Sandbox, event, put, run, run_with};
 
 /// Appends until one fails; gives the acknowledged numbers and how it failed.
 fn fill(mut append: impl FnMut(&str) -> Done) -> (Vec<u64>, Done) {
@@ -87,7 +87,30 @@ fn a_fragment_of_a_killed_writer_is_isolated() {
     assert!(found.starts_with(&format!("line 2, byte {before}: healed-tail")), "{found}");
 }
 
-/// Somebody wrote behind a short write: it is not taken back, because that would take back his line too.
+/// Somebody who does not take our lock wrote behind a short write: it is not taken back, which would take back his line too.
+#[test]
+fn a_short_write_is_not_taken_back_over_the_line_of_another() {
+    let sandbox = Sandbox::new();
+    sandbox.append();
+    let dir = sandbox.run_dir();
+    let Some(_mounted) = Tmpfs::on(&dir) else {
+        eprintln!("no tmpfs can be mounted here; left out");
+        return;
+    };
+    sandbox.append();
+    put(&dir.join("ballast"), vec![b'x'; 900 * 1024]);
+    put(&sandbox.path().join("foreign"), format!("\n{}", event(1)));
+    let mut command = sandbox.command(&["append", "--type", "t", "--data", "-"]);
+    let hook = format!("events-cut-short=rm {0}/ballast; cat foreign >>{0}/events.jsonl", dir.display());
+    command.env("WT_TEST_HOOK", hook);
+    let data = format!("{{\"x\":\"{}\"}}", "y".repeat(400_000));
+    run_with(command, data).says(8, "only ").clear();
+    assert_eq!(sandbox.seqs(&[]), [0, 1]);
+    assert_eq!(sandbox.append(), 2);
+    let found = sandbox.run(&["check"]).ends(3);
+    assert!(found.starts_with("line 2, ") && found.lines().count() == 1, "{found}");
+}
+
 #[test]
 fn readers_survive_a_file_that_shrinks() {
     let sandbox = Sandbox::new();

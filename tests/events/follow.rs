@@ -168,6 +168,29 @@ fn no_wake_up_is_lost() {
     follower.prints(&["0", "1"]);
 }
 
+/// H 119: more happens than the kernel remembers.
+#[test]
+fn an_overflow_of_the_watch_loses_nothing() {
+    let sandbox = Sandbox::new();
+    put(&sandbox.log(), event(0));
+    let follower = Follower::of(&sandbox);
+    follower.prints(&["0"]);
+    let limit = std::fs::read("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let limit: usize = String::from_utf8(limit).unwrap().trim().parse().unwrap();
+    follower.while_stopped(|| {
+        let noise = sandbox.run_dir().join("noise");
+        for _ in 0..limit.min(20_000) {
+            put(&noise, "");
+            rustix::fs::unlink(&noise).unwrap();
+        }
+        add(&sandbox.log(), event(1));
+    });
+    follower.prints(&["0", "1"]);
+    assert_eq!(follower.errors(), "");
+    add(&sandbox.log(), event(2));
+    follower.prints(&["0", "1", "2"]);
+}
+
 #[test]
 fn waiting_costs_no_time() {
     let sandbox = Sandbox::new();

@@ -238,8 +238,13 @@ fn every_page_that_is_pointed_to_exists() {
     let pages: BTreeSet<_> = names_in("man").iter().map(|file| page_name(file)).collect();
     for file in names_in("man") {
         let page = read(&format!("man/{file}"));
-        let targets = section(&page, "SEE ALSO").join(" ");
-        for target in plain(&targets).split([',', ' ']).filter(|target| !target.is_empty()) {
+        let see_also = plain(&section(&page, "SEE ALSO").join(" "));
+        // In mdoc(7) source a reference is a macro of its own.
+        let macros = page.lines().filter_map(|line| line.strip_prefix(".Xr "));
+        let macros = macros.map(|line| line.split(' ').take(2).collect::<Vec<_>>().join("(") + ")");
+        let targets = see_also.split([',', ' ']).map(str::to_owned).chain(macros);
+        for target in targets.filter(|target| !target.is_empty()) {
+            let target = target.as_str();
             let is_known = pages.contains(target) || FOREIGN_PAGES.contains(&target);
             assert!(is_known, "man/{file} points to {target}, which there is not");
         }
@@ -253,8 +258,11 @@ fn mandoc_finds_nothing_to_complain_about() {
     }
     for file in names_in("man") {
         let output = run(Command::new("mandoc").args(["-T", "lint"]).arg(root().join("man").join(&file)));
+        // Whether a page that is referred to is installed says nothing; whether we have it, another test says.
         let complaints = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success() && complaints.is_empty(), "man/{file}:\n{complaints}");
+        let complaints = complaints.lines().filter(|line| !line.contains("referenced manual not found"));
+        let complaints = complaints.collect::<Vec<_>>().join("\n");
+        assert!(complaints.is_empty(), "man/{file}:\n{complaints}");
     }
 }
 

@@ -148,3 +148,17 @@ fn progress_is_said_when_asked_for() {
     sandbox.run(&["wt-ls-files", "-q"]).quietly_ok();
     before.assert_same(&Tree::with_stat(&sandbox.w()), "a walk");
 }
+
+#[test]
+fn a_pattern_of_many_stars_takes_no_longer_than_another() {
+    let sandbox = Sandbox::new();
+    let long = "a".repeat(200);
+    let deep = "d/".repeat(24) + "leaf";
+    let stars = "*".repeat(33);
+    let rules = format!("{}b\n{}nothing\n{stars}b\n", "*a".repeat(10) + "*", "**/".repeat(15));
+    sandbox.file(&long, "").file(&deep, "").file(".gitignore", rules);
+    let begun = std::time::Instant::now();
+    assert_eq!(sandbox.run(&["wt-ls-files"]).ok(), format!(".gitignore\n{long}\n{deep}"));
+    // A backtracking matcher would take hours.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+}

@@ -6,7 +6,8 @@
 use crate::sandbox::stored::oid;
 use crate::sandbox::{Sandbox, Tree};
 
-const LIE: &str = "what the row says\n";
+/// As long as what it stands for: the size of a cached object is looked at.
+const LIE: &str = "the lie\n";
 
 /// Makes the row of `path` name the object of [`LIE`].
 fn poison(sandbox: &Sandbox, path: &str) {

@@ -137,27 +137,40 @@ fn policies_keep_what_they_say() {
     }
 }
 
+/// Who changed what from each of these snapshots on.
+fn authorship(box_: &Sandbox, ids: &[&String]) -> Vec<String> {
+    ids.iter().map(|id| box_.run("wt-authorship", &["--run", "r", "--json", "--from", id]).ok()).collect()
+}
+
 #[test]
-fn a_path_that_changed_and_changed_back_keeps_its_snapshot() {
+fn authorship_says_the_same_of_the_rest() {
     let box_ = Sandbox::new();
-    box_.capture_with("r", Some("pre:a:0"), "f", b"before");
-    let middle = box_.capture_with("r", None, "f", b"between");
-    box_.write("g", b"new");
-    box_.capture_with("r", Some("post:a:0"), "f", b"before");
-    let _ = forget(&box_, &[&middle]).exits(5).says("changed back");
-    let (box_, ids) = chain(&["pre:a:0", "", "post:a:0"]);
-    let _ = forget(&box_, &[&ids[1]]).ok();
+    let mut ids = Vec::new();
+    let labels = ["pre:a:0", "", "bank:0", "post:a:0", "bank:1", "mine", "bank:2", "resume:a:0", "", "post:b:0"];
+    for (number, label) in labels.iter().enumerate() {
+        let label = Some(*label).filter(|label| !label.is_empty());
+        // Every path comes and goes, so that no two neighbours differ alike.
+        box_.write(&format!("g{}", number % 3), format!("{number}").as_bytes());
+        ids.push(box_.capture_with("r", label, "f", format!("{}", number % 2).as_bytes()));
+    }
+    let survivors = [&ids[0], &ids[3], &ids[7]];
+    let before = authorship(&box_, &survivors);
+    let ran = forget(&box_, &["--keep-labels", "[!bm]*:*", "--drop-labels", "*", "-v"]);
+    assert!(ran.err.contains(&format!("{} stays: it alone shows", ids[6])), "{ran:?}");
+    let _ = ran.ok();
+    assert_eq!(log(&box_), reversed(&[&ids[0], &ids[3], &ids[6], &ids[7], &ids[9]]));
+    assert_eq!(authorship(&box_, &survivors), before);
     sound(&box_);
 }
 
 #[test]
-fn what_stands_before_a_resume_stays_and_so_does_the_bank_that_shows_a_stop() {
-    let (box_, ids) = chain(&["post:a:0", "", "resume:a:0", "post:b:0"]);
-    let _ = forget(&box_, &[&ids[1]]).exits(5).says("edit");
+fn the_bank_that_alone_shows_a_stop_stays() {
     let (box_, _) = chain(&["post:a:0", "rewind-backup:a:0", "resume:a:0", "post:b:0"]);
     let _ = forget(&box_, &["rewind-backup:a:0"]).exits(5).says("stopped");
-    let (box_, _) = chain(&["pause:a:0", "rewind-backup:a:0", "resume:a:0", "post:b:0"]);
+    let (box_, ids) = chain(&["pause:a:0", "rewind-backup:a:0", "resume:a:0", "post:b:0"]);
+    let before = authorship(&box_, &[&ids[0]]);
     let _ = forget(&box_, &["rewind-backup:a:0"]).ok();
+    assert_eq!(authorship(&box_, &[&ids[0]]), before);
     sound(&box_);
 }
 
@@ -177,6 +190,25 @@ fn the_oldest_go_until_the_rest_fits() {
     let _ = forget(&box_, &["--max-bytes", "2K"]).exits(3).says("protects");
     let _ = forget(&box_, &[&all[..], &["--max-bytes", "0"]].concat()).exits(3);
     assert_eq!(log(&box_), [ids[4].clone()]);
+}
+
+#[test]
+fn over_all_runs_the_oldest_go_first_whatever_run_they_are_of() {
+    let box_ = Sandbox::new();
+    let mut of_r = Vec::new();
+    for n in 0..3_u8 {
+        of_r.push(box_.capture_with("r", Some("l"), "f", &[n; 1000]));
+        box_.capture_with("o", Some("l"), "f", &[n + 10; 1000]);
+    }
+    let args = ["--store-max-bytes", "4000"];
+    let dry = box_.run("wt-forget", &[&args[..], &["-n"]].concat()).ok();
+    assert_eq!(box_.run("wt-forget", &args).ok(), dry);
+    assert_eq!(dry.lines().count(), 2, "one of each run: {dry}");
+    assert_eq!(log(&box_), reversed(&[&of_r[1], &of_r[2]]));
+    sound(&box_);
+    let ran = box_.run("wt-forget", &["--store-max-bytes", "0"]).exits(3);
+    assert_eq!(ran.lines().len(), 2);
+    let _ = box_.run("wt-forget", &["--store-max-bytes", "0", "--max-bytes", "0", "--run", "r"]).exits(2);
 }
 
 #[test]
@@ -259,7 +291,7 @@ fn killed_or_failing_anywhere_the_history_stays_sound_and_a_rerun_finishes() {
             let manifests = left
                 .filter(|entry| {
                     let name = entry.as_ref().unwrap().file_name().into_string().unwrap();
-                    name.ends_with(".json") && !name.starts_with("pin-")
+                    !name.starts_with("pin-") && name.strip_suffix(".json").is_some()
                 })
                 .count();
             if !fired {

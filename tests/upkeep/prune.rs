@@ -110,7 +110,7 @@ fn one_document_that_cannot_be_read_stops_it_with_nothing_removed() {
     let hash = oid(b"zzz");
     let template = store_with_garbage();
     for bad in [
-        "".to_owned(),
+        String::new(),
         "{".to_owned(),
         "[]".to_owned(),
         r#"{"id":"1-0001"}"#.to_owned(),

@@ -141,7 +141,17 @@ impl Sandbox {
         ran(self.command(name).args(args).env("WT_TEST_HOOK", hook))
     }
 
+    /// A shell command that finds the programs by their names.
+    pub(crate) fn shell(&self, command: &str) -> Command {
+        let mut shell = self.program(Path::new("sh"));
+        let programs = program("").parent().unwrap().display().to_string();
+        let path = std::env::var("PATH").unwrap();
+        shell.env("PATH", format!("{programs}:{path}")).arg("-c").arg(command);
+        shell
+    }
+
     /// The shell command of a whole capture.
+    #[allow(clippy::unused_self, reason = "it belongs to the others at the call")]
     pub(crate) fn capture_script(&self, run: &str, label: Option<&str>) -> String {
         let label = label.map(|label| format!("--label '{label}'")).unwrap_or_default();
         format!(
@@ -154,7 +164,7 @@ impl Sandbox {
 
     /// Captures the workspace; returns the snapshot's id.
     pub(crate) fn capture(&self, run: &str, label: Option<&str>) -> String {
-        ran(self.program(Path::new("sh")).arg("-c").arg(self.capture_script(run, label))).ok().trim().to_owned()
+        ran(&mut self.shell(&self.capture_script(run, label))).ok().trim().to_owned()
     }
 
     /// Captures a workspace in which `path` holds `content`.

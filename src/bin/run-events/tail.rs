@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
             match news {
                 News::Notice(notice) => {
                     status = Status::Partial;
-                    cli.warn(notice);
+                    cli.note(format_args!("warning: {notice}"));
                 }
                 News::Found(Found::Damage(damage)) => {
                     if is_loss(damage) {

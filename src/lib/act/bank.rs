@@ -30,7 +30,8 @@ pub fn take(place: &Place<'_>, limits: Limits, request: &Request) -> Result<Bank
     let Place { workspace, history, .. } = *place;
     let store = history.store();
     let index = history.index()?;
-    let scan = Scan::take(workspace, store.identity()?, limits, None).or_else(|error| too_large(place, error))?;
+    let identities = history.store_identities()?;
+    let scan = Scan::take(workspace, &identities, limits, None).or_else(|error| too_large(place, error))?;
     let pool = Pool::create(store)?;
     let writer = PoolWriter::new(&pool);
     let cache = StatCache::new(&index, Some(&pool));

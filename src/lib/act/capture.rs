@@ -25,7 +25,7 @@ use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind, Record};
 use crate::stream::recordset::RecordSet;
 use crate::stream::wire::HeadMark;
-use crate::tree::rules::RULES_ENGINE;
+use crate::tree::rules::{HardReason, RULES_ENGINE};
 use crate::tree::stat::is_settled;
 
 /// A label that the snapshot is to get.
@@ -63,6 +63,8 @@ pub struct Captured {
     pub is_reused: bool,
     /// The labels that point to it now by this capture.
     pub labels: Vec<String>,
+    /// The rules file of the snapshot before, where this one was taken by another: what was ignored may be captured now.
+    pub rules_were: Option<String>,
 }
 
 /// Makes a snapshot of a complete stream.
@@ -99,6 +101,14 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         let is_boundary = labels.iter().any(|label| label::is_boundary(label));
         request.dedupe && (!is_boundary || head.label.as_deref().is_some_and(label::is_boundary))
     };
+    let source_of = |manifest: &Manifest| match &manifest.coverage.selection {
+        Selection::Rules { source, .. } => Some(source.clone()),
+        Selection::Listed | Selection::Original => None,
+    };
+    let rules_were = head
+        .as_ref()
+        .and_then(source_of)
+        .filter(|source| source != "none" && source_of(&manifest).is_some_and(|now| now != *source));
     let is_reused = match same {
         Some(head) if may_reuse(head) => {
             manifest = head.clone();
@@ -116,7 +126,7 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         rows: stat_cache(set, &index)?,
     };
     history.apply(&mut index, change)?;
-    Ok(Captured { manifest, is_reused, labels })
+    Ok(Captured { manifest, is_reused, labels, rules_were })
 }
 
 /// Notes that a capture failed because the workspace holds too many files: rewinds must know that snapshots stopped.
@@ -159,6 +169,13 @@ fn candidate(pool: &Pool, set: &RecordSet, head: Option<&Manifest>, label: Optio
     let mut entries = Vec::with_capacity(set.records.len());
     let mut gaps = Vec::new();
     for record in &set.records {
+        if let Some(reason) = record.path.components().find_map(HardReason::of_name) {
+            return Err(Error::usage(format!(
+                "path {} is never versioned ({reason})",
+                quote::name(record.path.as_bytes())
+            ))
+            .hint("leave it out of the records"));
+        }
         match &record.content {
             Content::Gap(reason) => gaps.push(Gap {
                 path: record.path.clone(),

@@ -55,7 +55,7 @@ impl Look<'_> {
     /// As a walk and the reading of files.
     pub fn at(&self, target: &Manifest) -> Result<Now> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: self.cap_bytes };
-        let scan = Scan::take(self.workspace, self.history.store().identity()?, limits, None)?;
+        let scan = Scan::take(self.workspace, &self.history.store_identities()?, limits, None)?;
         let pool = Pool::open(self.history.store())?;
         let cache = StatCache::new(self.index, pool.as_ref());
         let hashing = Hashing {

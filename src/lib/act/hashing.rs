@@ -9,7 +9,7 @@ use super::intake::{Intake, Sink};
 use crate::error::{Error, Result};
 use crate::history::index::Index;
 use crate::history::rows::{self, Row, Seen};
-use crate::store::pool::{Pool, PoolWriter, Presence};
+use crate::store::pool::{Pool, PoolWriter};
 use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind, Record};
 use crate::tree::root::Workspace;
@@ -24,14 +24,14 @@ const THREADS_MAX: usize = 8;
 /// The stat cache of a run, with the promise that what it names is in the pool.
 pub struct StatCache<'a> {
     rows: Vec<Row<'a>>,
-    presence: Mutex<Presence<'a>>,
+    pool: Option<&'a Pool>,
 }
 
 impl<'a> StatCache<'a> {
     /// Takes the rows of an index. Rows that cannot be understood are no cache.
     #[must_use]
     pub fn new(index: &'a Index, pool: Option<&'a Pool>) -> Self {
-        Self { rows: index.rows().unwrap_or_default(), presence: Mutex::new(Presence::new(pool)) }
+        Self { rows: index.rows().unwrap_or_default(), pool }
     }
 
     /// The content that `record` had when it was last seen with this very stat, if its object is still there.
@@ -42,8 +42,12 @@ impl<'a> StatCache<'a> {
         let (Some(path), Some(seen)) = (record.path.to_str(), seen(record)) else { return Ok(None) };
         let hash = rows::find(&self.rows, path).filter(|row| row.describes(seen)).and_then(|row| row.hash);
         let Some(hash) = hash else { return Ok(None) };
-        let mut presence = self.presence.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(presence.has(hash)?.then_some(hash))
+        let found = match self.pool {
+            Some(pool) => pool.size_of(hash)?,
+            None => None,
+        };
+        // An object cut short by a power cut has its name and not its size.
+        Ok((found == record.size).then_some(hash))
     }
 }
 

@@ -1,3 +1,4 @@
+//! What changes a store or a workspace: capture, restore, prune, forget, purge; and what examines a store: fsck, du.
 //! What changes a store or a workspace: capture, restore, rewind.
 //!
 //! Destructive work is a plan value that can be printed or carried out.

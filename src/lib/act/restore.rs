@@ -143,9 +143,9 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
         Some(pool) => pool.lock(Mode::Shared)?,
         None => None,
     };
-    let mut salvaged = Vec::new();
+    let mut leftovers = Report::empty(&target);
     if !request.dry_run {
-        salvaged = salvage::clear_leftovers(workspace, history)?;
+        salvage::clear_leftovers(workspace, history, &mut leftovers)?;
     }
     let index = history.index()?;
     let current = current::Current::look(workspace, history, &index, pool.as_ref(), &target, request)?;
@@ -165,7 +165,18 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
         return Err(plan.refusal());
     }
     let mut report = Report::of(&plan, &target, current.warnings);
-    report.salvaged = salvaged;
+    report.salvaged = leftovers.salvaged;
+    report.warnings.extend(leftovers.warnings);
+    let named = request.scope.iter().flat_map(|scope| &scope.paths).chain(&request.protect);
+    for path in named {
+        let is_known = target.entry(path).is_some()
+            || target.gap_over(path).is_some()
+            || target.has_below(path)
+            || current::examine(workspace, path).is_ok();
+        if !is_known {
+            report.unknown.push(path.clone());
+        }
+    }
     if request.dry_run || plan.ops.is_empty() {
         return Ok(report);
     }
@@ -193,31 +204,34 @@ pub(super) fn refuse_other_root(workspace: &Workspace, target: &Manifest, reloca
     }
 }
 
-/// Maps a path that somebody wants protected into the workspace: absolute, or relative to the workspace.
+/// Maps a path that somebody wants protected into the workspace: absolute, or relative to the workspace. The directory
+/// it lies in is resolved, because what is reached through a link is what has to be protected; its last name is not.
 ///
 /// # Errors
 /// [`Kind::Usage`] when it lies outside: a protection that protects nothing is worse than none.
-pub fn map_into_workspace(workspace: &Workspace, path: &Path) -> Result<RelPathBuf> {
+pub fn map_protected(workspace: &Workspace, path: &Path) -> Result<RelPathBuf> {
+    let full = workspace.path().join(path);
+    let resolved = match (full.parent().map(Path::canonicalize), full.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        // The directory is missing, so no link can lead through it.
+        _ => full,
+    };
+    map_named(workspace, &resolved)
+}
+
+/// Maps a path that somebody names into the workspace, as it stands: absolute, or relative to the workspace.
+///
+/// # Errors
+/// [`Kind::Usage`] when it lies outside.
+pub fn map_named(workspace: &Workspace, path: &Path) -> Result<RelPathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let outside = || {
         Error::usage(format!("{} does not lie in workspace {}", quote::path(path), quote::path(workspace.path())))
             .at(path)
             .hint("name a path inside the workspace")
     };
-    let relative = if path.is_absolute() {
-        // The file may be missing or a link; only the directory it lies in is resolved.
-        let resolved = match (path.parent().map(Path::canonicalize), path.file_name()) {
-            (Some(Ok(parent)), Some(name)) => parent.join(name),
-            _ => path.to_owned(),
-        };
-        match path.strip_prefix(workspace.path()).or_else(|_| resolved.strip_prefix(workspace.path())) {
-            Ok(relative) => relative.to_owned(),
-            Err(_) => return Err(outside()),
-        }
-    } else {
-        let mut plain = PathBuf::new();
-        plain.extend(path.components().filter(|part| *part != std::path::Component::CurDir));
-        plain
-    };
-    RelPath::new(relative.as_os_str().as_bytes()).map(RelPath::to_owned).map_err(|_| outside())
+    let relative =
+        if path.is_absolute() { path.strip_prefix(workspace.path()).map_err(|_| outside())? } else { path };
+    let plain: PathBuf = relative.components().filter(|part| *part != std::path::Component::CurDir).collect();
+    RelPath::new(plain.as_os_str().as_bytes()).map(RelPath::to_owned).map_err(|_| outside())
 }

@@ -130,7 +130,7 @@ impl Prepared {
 /// path outside the workspace; [`Kind::Damaged`](crate::error::Kind::Damaged) for a target that cannot be read.
 pub fn prepare(place: &Place<'_>, index: &Index, request: &Request, stopped: StopEvidence<'_>) -> Result<Prepared> {
     let Place { workspace, history, .. } = *place;
-    let protect = request.protect.iter().map(|path| restore::map_into_workspace(workspace, path));
+    let protect = request.protect.iter().map(|path| restore::map_protected(workspace, path));
     let protect = protect.collect::<Result<_>>()?;
     let pivot = history.pivot(index, &request.node, request.iteration)?;
     let target = history.manifest(&pivot.target)?;

@@ -23,7 +23,7 @@ pub struct Common {
 /// Which workspace.
 #[derive(Args, Debug, Clone)]
 pub struct WorkspaceArgs {
-    /// The workspace [default: `$WT_WORKSPACE`, else `.`]
+    /// The workspace [default: `$WT_WORKSPACE`, else the current directory]
     #[arg(short = 'C', value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Take the workspace even if it is /, the home directory or holds the stores

@@ -29,6 +29,7 @@ pub fn become_under(lock: WorkspaceLock, mode: Mode, command: &[OsString]) -> Re
         };
         next.env("WT_LOCK_FD", format!("{}:{letter}", fd.as_raw_fd()));
     }
+    super::context::restore_open_files();
     let error = next.exec();
     let failed = Error::io("cannot run", program, &error);
     Err(if error.kind() == std::io::ErrorKind::NotFound { failed.with_kind(Kind::NotFound) } else { failed })

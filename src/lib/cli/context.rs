@@ -130,7 +130,7 @@ impl Environment {
     pub fn store(&self, args: &StoreArgs, workspace: &Path) -> Result<Store> {
         let settings = self.settings()?;
         if let Some(named) = args.store.clone().or_else(|| self.get("WT_STORE").map(PathBuf::from)) {
-            return Ok(Store::new(named, settings));
+            return Ok(Store::new(std::path::absolute(&named).unwrap_or(named), settings));
         }
         let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
         let workspace = workspace.canonicalize().unwrap_or(workspace);
@@ -173,6 +173,24 @@ impl Environment {
             .ok_or_else(|| Error::new(Kind::Usage, "no run is named").hint("name it with --run or WT_RUN"))
     }
 }
+
+/// Lets this process have as many files open as it may: a deep tree needs one for each level.
+pub(super) fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let own = getrlimit(Resource::Nofile);
+    let _ = OPEN_FILES.set(own);
+    // Where that is not allowed, the old limit serves all but the deepest trees.
+    let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: own.maximum, ..own });
+}
+
+/// Puts the limit back for a program that this process becomes: it may not be made for so many.
+pub(super) fn restore_open_files() {
+    if let Some(own) = OPEN_FILES.get() {
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, *own);
+    }
+}
+
+static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
 
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
 /// `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.

@@ -157,6 +157,7 @@ pub(crate) fn say(line: &str) {
 /// Runs a program: parses its options, calls `run`, reports an error, flushes, and says how it ended.
 pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>) -> ExitCode {
     context::arm_seam();
+    context::raise_open_files();
     let command = command::<A>(page);
     if let Some(status) = page::generate(page, &command) {
         return status;
@@ -218,14 +219,18 @@ fn without_backquotes(command: Command) -> Command {
 
 /// Clap's own words, brought into our form: one line, lower case, exit 2. Help and version go to standard output.
 fn refuse_usage(page: &Page, error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion) {
         return match error.print() {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::from(8),
         };
     }
-    let text = error.to_string();
+    let text = match error.kind() {
+        // Clap would print the whole help here.
+        DisplayHelpOnMissingArgumentOrSubcommand => "no subcommand is named".to_owned(),
+        _ => error.to_string(),
+    };
     let first = text.split("\n\n").next().unwrap_or(&text).trim();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -31,7 +31,8 @@ pub(super) fn paragraph(out: &mut String, text: &str) {
         }
         out.push_str(&piece);
         width += length;
-        sentence_ended = !in_code && word.trim_end_matches(['`', ')']).ends_with(['.', '?']);
+        let ending = word.trim_end_matches(['`', ')']);
+        sentence_ended = !in_code && ending.len() > 1 && ending.ends_with(['.', '?']);
     }
     if in_code {
         out.push_str("\\fR");

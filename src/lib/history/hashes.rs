@@ -238,7 +238,7 @@ mod tests {
             hash('e'),
         );
         assert_eq!(named(&text).unwrap(), ['9', 'a', 'b', 'c', 'd', 'e', 'f'].map(hash));
-        assert_eq!(named(r#"{"id":"1-0001","entries":null}"#).unwrap(), [String::new(); 0]);
+        assert_eq!(named(r#"{"id":"1-0001","entries":null}"#).unwrap(), Vec::<String>::new());
         assert!(named(&format!(r#"{{"pin_of":"1-0001","entries":[{{"hash":"{}"}}]}}"#, hash('a'))).is_ok());
     }
 

@@ -20,7 +20,7 @@ use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::fsio::{self, Durability};
 use crate::store::id::SnapshotId;
-use crate::store::{layout, read_document};
+use crate::store::{layout, read_log};
 
 /// The label under which head changes stand.
 pub const HEAD: &str = "HEAD";
@@ -79,7 +79,7 @@ impl History {
     /// # Errors
     /// [`Kind::Io`]. A damaged line is counted, not an error.
     pub fn journal(&self) -> Result<Journal> {
-        let document = match read_document(&layout::journal(self.store().root(), self.run())) {
+        let document = match read_log(&layout::journal(self.store().root(), self.run())) {
             Ok(document) => document,
             Err(error) if error.kind() == Kind::NotFound => return Ok(Journal::default()),
             Err(error) => return Err(error),
@@ -128,7 +128,7 @@ impl History {
     /// The last sequence number, and whether the last line was cut short.
     fn journal_tail(&self) -> Result<(u64, bool)> {
         let path = layout::journal(self.store().root(), self.run());
-        let document = match read_document(&path) {
+        let document = match read_log(&path) {
             Ok(document) => document,
             Err(error) if error.kind() == Kind::NotFound => return Ok((0, false)),
             Err(error) => return Err(error),

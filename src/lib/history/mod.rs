@@ -59,6 +59,14 @@ impl History {
         &self.run
     }
 
+    /// Device and inode of the directories of the store and of this run, which no walk may enter.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`].
+    pub fn store_identities(&self) -> Result<Vec<(u64, u64)>> {
+        self.store.identities(Some(&self.run))
+    }
+
     /// Takes the history lock for a change, making the history's directory if it is missing.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::store::fsio::document::{self, Published};
 use crate::store::id::{ObjectId, SnapshotId};
-use crate::store::{layout, read_document};
+use crate::store::{engine_lock, layout, read_document};
 
 /// What was made again.
 #[derive(Debug, Default)]
@@ -42,12 +42,14 @@ impl History {
     /// Makes the index and the pins of the run again. What is right already stays as it is.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is no such run, [`Kind::Conflict`], [`Kind::Io`].
-    pub fn rebuild(&self) -> Result<Rebuilt> {
+    /// [`Kind::NotFound`] when there is no such run, [`Kind::Conflict`] while an unrelated engine holds the run's lock and
+    /// `while_running` is not set, [`Kind::Io`].
+    pub fn rebuild(&self, while_running: bool) -> Result<Rebuilt> {
         if !layout::history(self.store().root(), self.run()).is_dir() {
             return Err(Error::not_found(format!("run '{}' has no history", self.run()))
                 .hint("name a run by its directory below runs/"));
         }
+        engine_lock::refuse_foreign_engine(self.store(), self.run(), while_running)?;
         let _lock = self.lock_for_change()?;
         let mut rebuilt = Rebuilt::default();
         let mut manifests = Vec::new();

@@ -18,7 +18,11 @@ impl History {
     pub fn resolve(&self, index: &Index, name: &str) -> Result<SnapshotId> {
         let quoted = quote::name(name.as_bytes());
         let missing = |why: String| {
-            Error::not_found(why).hint(format!("'wt-log --run {}' lists snapshots and labels", self.run()))
+            let store = quote::path(self.store().root());
+            Error::not_found(format!("{why} in store {store}")).hint(format!(
+                "'wt-log --run {}' lists snapshots and labels; -C or --store names another store",
+                self.run()
+            ))
         };
         if name == "HEAD" || name.starts_with("HEAD~") {
             let steps = match name.strip_prefix("HEAD~") {

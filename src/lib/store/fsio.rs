@@ -85,6 +85,15 @@ pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<(
     Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
 }
 
+/// Sets the permission bits of a directory entry that is known to be a directory of ours.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_mode_at(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
+    point("chmod", shown(name))?;
+    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
+}
+
 /// Flushes a file's data and what is needed to read it back.
 ///
 /// # Errors
@@ -329,7 +338,7 @@ pub fn make_store_dirs(path: &Path, durability: Durability) -> io::Result<()> {
 /// What the operating system said; the file then ends where it ended before, or in a line cut short.
 pub fn append(dir: BorrowedFd<'_>, name: &[u8], bytes: &[u8], durability: Durability) -> io::Result<()> {
     point("append", shown(name))?;
-    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             let fd = rustix::fs::openat(dir, name, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
@@ -356,7 +365,7 @@ pub fn append(dir: BorrowedFd<'_>, name: &[u8], bytes: &[u8], durability: Durabi
 /// # Errors
 /// What the operating system said.
 pub fn open_lock_file(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             point("create", path)?;

@@ -84,6 +84,12 @@ pub fn history_below(run_dir: &Path) -> PathBuf {
     run_dir.join("workspace")
 }
 
+/// Whether a name belongs into the directory of a run's history.
+#[must_use]
+pub fn is_history_name(name: &[u8]) -> bool {
+    matches!(name, b".lock" | b"index.json" | b"labels.log" | b"snapshots")
+}
+
 /// The directory of a run's manifests and pins, for a run directory of any name.
 #[must_use]
 pub fn snapshots_below(run_dir: &Path) -> PathBuf {

@@ -62,16 +62,25 @@ impl Store {
         self.settings.patience
     }
 
-    /// Device and inode of the store's directory, by which a walk recognises it under any name; `None` if there is none.
+    /// Device and inode of the store's directories, by which a walk recognises them under any name: the root, and the
+    /// pool, the runs and the directory of `run`, which may each be reached by a link and lie elsewhere.
     ///
     /// # Errors
-    /// [`Kind::Io`] when it exists and cannot be examined.
-    pub fn identity(&self) -> Result<Option<(u64, u64)>> {
-        match rustix::fs::stat(&self.root) {
-            Ok(stat) => Ok(Some((stat.st_dev, stat.st_ino))),
-            Err(rustix::io::Errno::NOENT) => Ok(None),
-            Err(errno) => Err(Error::io("cannot examine the store", &self.root, &errno.into())),
+    /// [`Kind::Io`] when one exists and cannot be examined.
+    pub fn identities(&self, run: Option<&RunId>) -> Result<Vec<(u64, u64)>> {
+        let mut paths = vec![self.root.clone(), layout::pool(&self.root), layout::runs(&self.root)];
+        if let Some(run) = run {
+            paths.extend([layout::run(&self.root, run), layout::history(&self.root, run)]);
         }
+        let mut identities = Vec::new();
+        for path in paths {
+            match rustix::fs::stat(&path) {
+                Ok(stat) => identities.push((stat.st_dev, stat.st_ino)),
+                Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {}
+                Err(errno) => return Err(Error::io("cannot examine the store", &path, &errno.into())),
+            }
+        }
+        Ok(identities)
     }
 
     /// Makes the store's directory, private, with a `.gitignore` that keeps it out of a project's git.
@@ -120,6 +129,18 @@ impl Store {
 /// [`Kind::NotFound`] when it is not there, [`Kind::Damaged`] when what is there is not a regular file,
 /// [`Kind::Io`] for the rest.
 pub fn read_document(path: &Path) -> Result<Document> {
+    read(path, MAP_BYTES_MIN)
+}
+
+/// Reads a whole log. A log grows, and is cut back after a short write: it is never mapped.
+///
+/// # Errors
+/// As [`read_document`].
+pub fn read_log(path: &Path) -> Result<Document> {
+    read(path, i64::MAX)
+}
+
+fn read(path: &Path, map_above_bytes: i64) -> Result<Document> {
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
     let fd = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(|errno| {
         let error = Error::io("cannot open", path, &errno.into());
@@ -134,7 +155,7 @@ pub fn read_document(path: &Path) -> Result<Document> {
     }
     let mut file = std::fs::File::from(fd);
     // A small document is cheaper to read than to map.
-    if stat.st_size <= MAP_BYTES_MIN {
+    if stat.st_size <= map_above_bytes {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0) + 1);
         io::Read::read_to_end(&mut file, &mut bytes).on("cannot read", path)?;
         return Ok(Document(Bytes::Read(bytes)));

@@ -8,8 +8,7 @@ mod read;
 mod sweep;
 mod write;
 
-use std::collections::{HashMap, HashSet};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
@@ -97,55 +96,4 @@ fn object_name(id: ObjectId) -> [u8; 65] {
     name[..2].copy_from_slice(&shard);
     name[3..].copy_from_slice(&rest);
     name
-}
-
-/// Which objects are present, by listing each shard that is asked about once: far cheaper than a look at every object.
-pub struct Presence<'a> {
-    pool: Option<&'a Pool>,
-    shards: HashMap<u8, HashSet<[u8; 31]>>,
-}
-
-impl<'a> Presence<'a> {
-    /// Begins with nothing listed; without a pool nothing is present.
-    #[must_use]
-    pub fn new(pool: Option<&'a Pool>) -> Self {
-        Self { pool, shards: HashMap::new() }
-    }
-
-    /// Whether the object's name is in its shard.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Io`] when the shard cannot be listed.
-    pub fn has(&mut self, id: ObjectId) -> Result<bool> {
-        let Some(pool) = self.pool else { return Ok(false) };
-        let [shard, rest @ ..] = *id.as_bytes();
-        if let Some(names) = self.shards.get(&shard) {
-            return Ok(names.contains(&rest));
-        }
-        let names = list_shard(pool, shard)?;
-        let found = names.contains(&rest);
-        self.shards.insert(shard, names);
-        Ok(found)
-    }
-}
-
-fn list_shard(pool: &Pool, shard: u8) -> Result<HashSet<[u8; 31]>> {
-    let name = hex::encode([shard]);
-    let mut names = HashSet::new();
-    let path = || layout::pool(pool.store.root()).join(&name);
-    let dir = match fsio::open_dir(pool.dir.as_fd(), name.as_bytes()) {
-        Ok(dir) => dir,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
-        Err(error) => return Err(Error::io("cannot list", path(), &error)),
-    };
-    let mut buffer = vec![std::mem::MaybeUninit::uninit(); 32 * 1024];
-    let mut dirents = rustix::fs::RawDir::new(dir, &mut buffer);
-    while let Some(dirent) = dirents.next() {
-        let dirent = dirent.on("cannot list", path())?;
-        let mut rest = [0; 31];
-        if hex::decode_to_slice(dirent.file_name().to_bytes(), &mut rest).is_ok() {
-            names.insert(rest);
-        }
-    }
-    Ok(names)
 }

@@ -33,6 +33,31 @@ pub fn open_dir(root: BorrowedFd<'_>, path: Option<&RelPath>) -> io::Result<Owne
     dir.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
+/// Opens the directory `path` below `root`, unless it lies on another mount, be it of the same file system.
+///
+/// # Errors
+/// What the operating system said; `EXDEV` for another mount. Before Linux 5.6 a bind mount is not noticed.
+pub fn open_dir_of_same_mount(root: BorrowedFd<'_>, path: Option<&RelPath>) -> io::Result<OwnedFd> {
+    let Some(path) = path else { return open_dir(root, None) };
+    let mut rest = path.as_bytes();
+    let mut dir: Option<OwnedFd> = None;
+    while !rest.is_empty() {
+        let (piece, tail) = split(rest);
+        let from = dir.as_ref().map_or(root, AsFd::as_fd);
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+        let opened = match rustix::fs::openat2(from, piece, DIR_FLAGS, Mode::empty(), resolve) {
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => open_by_component(from, piece)?,
+            other => other?,
+        };
+        if rustix::fs::fstat(&opened)?.st_dev != rustix::fs::fstat(from)?.st_dev {
+            return Err(Errno::XDEV.into());
+        }
+        dir = Some(opened);
+        rest = tail;
+    }
+    dir.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
 /// Splits off as many whole components as the kernel takes at once.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     if path.len() <= PIECE_BYTES_MAX {

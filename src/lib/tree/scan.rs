@@ -45,13 +45,13 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Reads the rules and walks. `store` is device and inode of the store, which is left out wherever it lies.
+    /// Reads the rules and walks. `store` is device and inode of the store's directories, which are left out wherever they lie.
     ///
     /// # Errors
     /// As [`RulesFile::read`] and [`Walk::run`].
     pub fn take(
         workspace: &Workspace,
-        store: Option<(u64, u64)>,
+        store: &[(u64, u64)],
         limits: Limits,
         progress: Option<&(dyn Fn(u64) + Sync)>,
     ) -> Result<Self> {

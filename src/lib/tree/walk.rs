@@ -30,8 +30,8 @@ pub struct Walk<'a> {
     pub workspace: &'a Workspace,
     /// What is left out.
     pub rules: &'a Rules,
-    /// Device and inode of the store, which is left out wherever it lies.
-    pub store: Option<(u64, u64)>,
+    /// Device and inode of the store's directories, which are left out wherever they lie.
+    pub store: &'a [(u64, u64)],
     /// Files larger than this many bytes are gaps.
     pub cap_bytes: u64,
     /// More captured files than this end the walk.
@@ -99,12 +99,10 @@ impl Walk<'_> {
     /// [`crate::error::Kind::Limit`] for more than `files_max` files, [`crate::error::Kind::Refused`] when the store is
     /// the workspace itself, [`crate::error::Kind::Io`] when the root cannot be listed.
     pub fn run(&self) -> Result<Tree> {
-        if self.store == Some(self.workspace.identity()) {
-            return Err(Error::refused(format!(
-                "workspace {} is the store itself",
-                quote::path(self.workspace.path())
-            ))
-            .hint("name another workspace with -C or another store with --store"));
+        if self.store.contains(&self.workspace.identity()) {
+            let path = quote::path(self.workspace.path());
+            return Err(Error::refused(format!("workspace {path} is the store itself"))
+                .hint("name another workspace with -C or another store with --store"));
         }
         let shared = Shared {
             walk: self,
@@ -238,7 +236,7 @@ impl Shared<'_> {
         };
         let own = FileStat::from(rustix::fs::fstat(&fd).on("cannot examine a directory of", root)?);
         // By identity and after opening: no other name, link or bind mount hides the store from us.
-        if self.walk.store == Some((own.device, own.inode)) {
+        if self.walk.store.contains(&(own.device, own.inode)) {
             return Ok((Listing::store(), None));
         }
         let mut listing = Listing::of(own, task.included);

@@ -53,6 +53,7 @@ impl<'a> Call<'a> {
     }
 
     /// Runs it as root; only for suites that run as root themselves.
+    #[allow(clippy::wrong_self_convention, reason = "it reads as a sentence")]
     pub(crate) fn as_root(mut self) -> Self {
         self.is_root = true;
         self
@@ -78,9 +79,9 @@ impl<'a> Call<'a> {
             words.extend(programs::as_user());
         }
         words.extend(argv.iter().cloned());
-        let (program, args) = words.split_first().unwrap();
+        let (program, rest) = words.split_first().unwrap();
         let mut command = Command::new(program);
-        command.args(args).env_clear().envs(self.sandbox.base_env()).envs(self.env).current_dir(&self.dir);
+        command.args(rest).env_clear().envs(self.sandbox.base_env()).envs(self.env).current_dir(&self.dir);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (mut stdin, stdout, stderr) =
@@ -187,14 +188,15 @@ impl Ran {
 }
 
 fn tokens(text: &str) -> String {
+    use std::fmt::Write as _;
     let (mut snapshots, mut objects) = (Vec::new(), Vec::new());
     let mut out = String::new();
     for (word, end) in words(text) {
         match word {
             _ if word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                out.push_str(&format!("<object {}>", number(&mut objects, word)));
+                write!(out, "<object {}>", number(&mut objects, word)).unwrap();
             }
-            _ if is_snapshot_id(word) => out.push_str(&format!("<snapshot {}>", number(&mut snapshots, word))),
+            _ if is_snapshot_id(word) => write!(out, "<snapshot {}>", number(&mut snapshots, word)).unwrap(),
             _ => out.push_str(word),
         }
         out.push_str(end);

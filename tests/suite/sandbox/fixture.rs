@@ -137,7 +137,7 @@ impl Sandbox {
         let time = rustix::fs::Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
         let times = rustix::fs::Timestamps { last_access: time, last_modification: time };
         let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
-        rustix::fs::utimensat(rustix::fs::CWD, &self.path(name), &times, flags).unwrap();
+        rustix::fs::utimensat(rustix::fs::CWD, self.path(name), &times, flags).unwrap();
         self
     }
 

@@ -30,6 +30,19 @@ pub(crate) use tree::Tree;
 /// The user that programs run as when the suite itself runs as root; it needs no entry anywhere.
 pub(crate) const USER: u32 = 64_021;
 
+/// Memory where there is enough of it, else the place for temporary files: flushing is most of the time otherwise.
+/// `WT_TEST_DIR` names another place, to see the suite on another file system.
+fn scratch_place() -> PathBuf {
+    const ENOUGH_BYTES: u64 = 2 << 30;
+    let memory = Path::new("/dev/shm");
+    let has_room = rustix::fs::statvfs(memory).is_ok_and(|room| room.f_bavail * room.f_frsize >= ENOUGH_BYTES);
+    match std::env::var_os("WT_TEST_DIR") {
+        Some(named) => named.into(),
+        None if has_room => memory.to_owned(),
+        None => std::env::temp_dir(),
+    }
+}
+
 /// A scratch directory with a workspace, a place for a store, and nothing else of this machine.
 pub(crate) struct Sandbox {
     dir: TempDir,
@@ -40,7 +53,7 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// An empty workspace and no store yet.
     pub(crate) fn new() -> Self {
-        let dir = tempfile::Builder::new().prefix("wt-suite-").tempdir().unwrap();
+        let dir = tempfile::Builder::new().prefix("wt-suite-").tempdir_in(scratch_place()).unwrap();
         let root = dir.path().canonicalize().unwrap();
         let sandbox = Self { dir, root, env: Vec::new() };
         fixture::own(sandbox.t());
@@ -48,6 +61,13 @@ impl Sandbox {
             std::fs::create_dir(sandbox.t().join(name)).unwrap();
             fixture::own(&sandbox.t().join(name));
         }
+        sandbox
+    }
+
+    /// A sandbox for the cases: files above 1 MiB are gaps.
+    pub(crate) fn with_a_small_cap() -> Self {
+        let mut sandbox = Self::new();
+        sandbox.set("ITERION_WORKSPACE_MAX_FILE_MB", "1");
         sandbox
     }
 

@@ -66,14 +66,19 @@ fn copy_programs(from: &Path, to: &Path) {
     for entry in entries {
         let entry = entry.unwrap();
         let meta = entry.metadata().unwrap();
-        if !meta.is_file() || meta.mode() & 0o111 == 0 {
+        // Beside the programs lie files of the build; what scripts source can be read, not run.
+        let is_of_the_build =
+            entry.path().extension().is_some() || entry.file_name().to_string_lossy().starts_with('.');
+        if !meta.is_file() || is_of_the_build {
             continue;
         }
         let target = to.join(entry.file_name());
-        // A copy from an earlier build of the same size would be run instead of this one.
+        // A copy from an earlier build would be run instead of this one, so it is made anew; a link costs nothing.
         let temp = to.join(format!(".copy-{}", std::process::id()));
-        std::fs::copy(entry.path(), &temp).unwrap();
-        std::fs::set_permissions(&temp, PermissionsExt::from_mode(0o755)).unwrap();
+        if std::fs::hard_link(entry.path(), &temp).is_err() {
+            std::fs::copy(entry.path(), &temp).unwrap();
+            std::fs::set_permissions(&temp, PermissionsExt::from_mode(0o755)).unwrap();
+        }
         std::fs::rename(&temp, &target).unwrap();
     }
 }

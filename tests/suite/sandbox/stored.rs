@@ -181,7 +181,7 @@ impl Stored {
             );
         }
         for name in self.snapshot_files() {
-            if name.starts_with('.') && !name.ends_with(".json") {
+            if name.starts_with('.') && std::path::Path::new(&name).extension().is_none_or(|end| end != "json") {
                 continue;
             }
             let bytes = std::fs::read(self.history.join("snapshots").join(&name)).unwrap();

@@ -39,12 +39,69 @@ impl Tree {
     }
 
     /// The tree without some paths and everything below them.
+    #[allow(dead_code, reason = "for the tests of restores")]
     pub(crate) fn without(mut self, names: &[&str]) -> Self {
         let within = |path: &[u8], name: &[u8]| {
             path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
         };
         self.0.retain(|path, _| !names.iter().any(|name| within(path, name.as_bytes())));
         self
+    }
+
+    /// What a snapshot can record of it: all but directories that hold something, whose modes are nobody's business.
+    pub(crate) fn recorded(&self) -> Self {
+        let holds_something = |path: &[u8]| {
+            let slash = if path.is_empty() { &b""[..] } else { b"/" };
+            let below = [path, slash].concat();
+            self.0.range(below.clone()..).any(|(other, _)| other.len() > below.len() && other.starts_with(&below))
+        };
+        let is_left = |path: &[u8], line: &str| !line.ends_with(" directory") || !holds_something(path);
+        Self(
+            self.0
+                .iter()
+                .filter(|(path, line)| is_left(path, line))
+                .map(|(path, line)| (path.clone(), line.clone()))
+                .collect(),
+        )
+    }
+
+    /// What stands about a path.
+    pub(crate) fn line(&self, name: &[u8]) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The paths, as bytes.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.keys().map(Vec::as_slice)
+    }
+
+    /// Expects that every path is as it is in one of two trees: whole-old or whole-new. Modes of directories may be
+    /// lifted for the moment.
+    #[track_caller]
+    pub(crate) fn assert_between(&self, old: &Self, new: &Self, what: &str) {
+        let simple = |line: Option<&str>| match line {
+            Some(line) if line.ends_with(" directory") => Some("directory".to_owned()),
+            line => line.map(str::to_owned),
+        };
+        for path in self.0.keys().chain(old.0.keys()).chain(new.0.keys()) {
+            let (is, was, will) = (simple(self.line(path)), simple(old.line(path)), simple(new.line(path)));
+            assert!(
+                is == was || is == will,
+                "{what}: '{}' is {is:?}, was {was:?}, will be {will:?}",
+                path.escape_ascii()
+            );
+        }
+    }
+
+    /// The part of the tree that is one path.
+    pub(crate) fn only(&self, name: &str) -> Self {
+        Self(
+            self.0
+                .iter()
+                .filter(|(path, _)| path.as_slice() == name.as_bytes())
+                .map(|(path, line)| (path.clone(), line.clone()))
+                .collect(),
+        )
     }
 
     /// The paths, for those whose names are text.

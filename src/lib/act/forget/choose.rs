@@ -1,6 +1,6 @@
 //! Which snapshots are meant: those that were named, those that a policy does not keep, the oldest of too many bytes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::survey::{Snapshot, Survey};
 use super::{Kept, Policy, Request, named_by, protecting, refusal};
@@ -8,8 +8,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::History;
 use crate::history::index::Index;
-use crate::history::manifest::Manifest;
-use crate::store::id::{ObjectId, SnapshotId};
+use crate::store::id::SnapshotId;
 
 /// What was chosen.
 #[derive(Default)]
@@ -50,7 +49,7 @@ pub(super) fn choose(history: &History, index: &Index, survey: &Survey, request:
 fn choose_named(history: &History, index: &Index, survey: &Survey, request: &Request) -> Result<Chosen> {
     let mut chosen = Chosen::default();
     // A snapshot that was named by its label is asked for by that label.
-    let asked: BTreeMap<&str, ()> = request.named.iter().map(|name| (name.as_str(), ())).collect();
+    let asked: Vec<&str> = request.named.iter().map(String::as_str).collect();
     for name in &request.named {
         let id = history.resolve(index, name)?;
         let snapshot = survey.get(&id).ok_or_else(|| {
@@ -77,7 +76,7 @@ fn choose_by(survey: &Survey, request: &Request, is_chosen: &dyn Fn(&Snapshot, O
         if !is_chosen(snapshot, places.get(&snapshot.id).copied()) {
             continue;
         }
-        let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeMap::new());
+        let labels = protecting(&snapshot.labels, &request.drop_labels, &[]);
         let id = snapshot.id.clone();
         if survey.head() == Some(&id) {
             chosen.kept.push(Kept { id, reason: "it is the newest one".into() });
@@ -91,12 +90,12 @@ fn choose_by(survey: &Survey, request: &Request, is_chosen: &dyn Fn(&Snapshot, O
 }
 
 /// How many snapshots of the chain are newer.
-fn places(survey: &Survey) -> HashMap<&SnapshotId, usize> {
+pub(super) fn places(survey: &Survey) -> HashMap<&SnapshotId, usize> {
     survey.chain().rev().enumerate().map(|(place, snapshot)| (&snapshot.id, place)).collect()
 }
 
 /// Whether a policy keeps a snapshot; `place` counts from the newest of the chain.
-fn is_kept(policy: &Policy, snapshot: &Snapshot, place: Option<usize>, survey: &Survey) -> bool {
+pub(super) fn is_kept(policy: &Policy, snapshot: &Snapshot, place: Option<usize>, survey: &Survey) -> bool {
     let under = |test: &dyn Fn(&str) -> bool| snapshot.labels.iter().chain(&snapshot.own).any(|label| test(label));
     let is_gate = |label: &str| label.starts_with("gate:") && crate::history::label::is_boundary(label);
     let age_ns = clock::now_ns().saturating_sub(snapshot.id.unix_ns());
@@ -105,50 +104,4 @@ fn is_kept(policy: &Policy, snapshot: &Snapshot, place: Option<usize>, survey: &
         || policy.within.is_some_and(|within| u128::from(age_ns) <= within.as_nanos())
         || policy.labels.iter().any(|glob| under(&|label| glob.matches(label)))
         || (policy.gates && under(&is_gate))
-}
-
-/// Dooms the oldest snapshots until the files of the rest take no more than `limit` bytes. Says how many they still take
-/// where something protects the oldest one before that.
-pub(super) fn shrink(
-    history: &History,
-    survey: &Survey,
-    request: &Request,
-    limit: u64,
-    doomed: &mut BTreeSet<SnapshotId>,
-) -> Result<Option<u64>> {
-    let mut uses: HashMap<ObjectId, (u64, usize)> = HashMap::new();
-    for snapshot in survey.newest_first().filter(|snapshot| !doomed.contains(&snapshot.id)) {
-        for (id, size) in contents(&history.manifest(&snapshot.id)?) {
-            uses.entry(id).or_insert((size, 0)).1 += 1;
-        }
-    }
-    let mut total = uses.values().map(|(size, _)| *size).fold(0, u64::saturating_add);
-    let places = places(survey);
-    let is_protected = |snapshot: &Snapshot| {
-        let labels = protecting(&snapshot.labels, &request.drop_labels, &BTreeMap::new());
-        !labels.is_empty() || is_kept(&request.policy, snapshot, places.get(&snapshot.id).copied(), survey)
-    };
-    // What the chain does not reach was never finished; it goes first.
-    let unreached =
-        survey.newest_first().filter(|snapshot| !places.contains_key(&snapshot.id) && !is_protected(snapshot));
-    for snapshot in unreached.chain(survey.chain().take_while(|snapshot| !is_protected(snapshot))) {
-        if total <= limit {
-            break;
-        }
-        for (id, size) in contents(&history.manifest(&snapshot.id)?) {
-            if let Some((_, count)) = uses.get_mut(&id) {
-                *count -= 1;
-                if *count == 0 {
-                    total = total.saturating_sub(size);
-                }
-            }
-        }
-        doomed.insert(snapshot.id.clone());
-    }
-    Ok((total > limit).then_some(total))
-}
-
-/// The contents of a snapshot, each once.
-fn contents(manifest: &Manifest) -> HashMap<ObjectId, u64> {
-    manifest.files().map(|(_, id, size)| (id, size)).collect()
 }

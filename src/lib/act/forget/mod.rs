@@ -12,9 +12,10 @@
 
 mod choose;
 mod judge;
+mod shrink;
 mod survey;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -29,6 +30,7 @@ use crate::store::lock::Lock;
 use crate::store::{layout, read_document};
 use crate::stream::quote;
 use crate::tree::rules::TextGlob;
+pub use shrink::{Across, across};
 use survey::Survey;
 
 /// Which snapshots are to stay; all others are chosen.
@@ -139,7 +141,7 @@ pub fn plan<'a>(history: &'a History, request: &Request, intent: Intent) -> Resu
         kept.push(Kept { id, reason });
     }
     let still_bytes = match request.bytes_max {
-        Some(limit) => choose::shrink(history, &survey, request, limit, &mut chosen.doomed)?,
+        Some(limit) => shrink::shrink(history, &survey, request, limit, &mut chosen.doomed)?,
         None => None,
     };
     let doomed = chosen.doomed;
@@ -227,11 +229,11 @@ impl Plan<'_> {
 }
 
 /// The labels of a snapshot that still protect it.
-fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &BTreeMap<&str, ()>) -> Vec<&'s str> {
+fn protecting<'s>(labels: &'s [String], dropped: &[TextGlob], asked: &[&str]) -> Vec<&'s str> {
     labels
         .iter()
         .map(String::as_str)
-        .filter(|label| !dropped.iter().any(|glob| glob.matches(label)) && !asked.contains_key(label))
+        .filter(|label| !dropped.iter().any(|glob| glob.matches(label)) && !asked.contains(label))
         .collect()
 }
 

@@ -26,22 +26,18 @@ pub(super) struct Survey {
 
 impl Survey {
     pub(super) fn take(history: &History, index: &Index) -> Result<Self> {
-        let mut all = BTreeMap::new();
+        let mut all: BTreeMap<SnapshotId, Snapshot> = BTreeMap::new();
         for id in history.snapshot_ids()? {
             let manifest = history.manifest(&id)?;
             let labels = index.labels_of(&id).into_iter().map(str::to_owned).collect();
             all.insert(id.clone(), Snapshot { id, parent: manifest.parent, own: manifest.label, labels });
         }
-        let mut chain = Vec::new();
-        for (id, manifest) in history.chain(index.head.clone()) {
-            // A parent that was lost ends the chain; that is not for a forget to mend.
-            if let Err(error) = manifest {
-                if all.contains_key(&id) {
-                    return Err(error);
-                }
-                break;
-            }
-            chain.push(id);
+        let mut chain: Vec<SnapshotId> = Vec::new();
+        let mut next = index.head.clone();
+        // A parent that was lost ends the chain, and so does a cycle; neither is for a forget to mend.
+        while let Some(snapshot) = next.as_ref().and_then(|id| all.get(id)).filter(|_| chain.len() < all.len()) {
+            chain.push(snapshot.id.clone());
+            next.clone_from(&snapshot.parent);
         }
         chain.reverse();
         Ok(Self { all, chain })

@@ -49,7 +49,7 @@ pub(super) fn check(run: &Path, named: &mut Named, report: &mut Report) -> Snaps
                 "left by a killed program",
                 "wt-prune removes it when it is old",
             );
-        } else if !layout::HISTORY_NAMES.contains(&name.as_slice()) && !is_kept(&name) {
+        } else if !layout::is_history_name(&name) && !is_kept(&name) {
             report.add(Severity::Note, "stranger", path, "not ours", "nothing to do");
         }
     }
@@ -206,7 +206,9 @@ fn read_pin(path: &Path, named: &mut Named, report: &mut Report) -> Option<HashS
         return None;
     }
     let source = named.pin_source(path);
-    ids.iter().for_each(|id| named.add(*id, None, source));
+    for id in &ids {
+        named.add(*id, None, source);
+    }
     Some(ids)
 }
 

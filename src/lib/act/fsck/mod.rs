@@ -77,6 +77,9 @@ pub struct Progress {
     pub all: usize,
 }
 
+/// Damaged and missing objects, with their sizes where a manifest says so.
+pub type Wanted = HashMap<ObjectId, Option<u64>>;
+
 /// What a check found.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -88,8 +91,8 @@ pub struct Report {
     pub documents: usize,
     /// Objects looked at.
     pub objects: usize,
-    /// What a damaged or missing object should be: its size, where a manifest says so.
-    pub wanted: HashMap<ObjectId, Option<u64>>,
+    /// Damaged and missing objects.
+    pub wanted: Wanted,
 }
 
 impl Report {

@@ -3,11 +3,12 @@
 //! The tree is only read, and nothing is believed: a file is hashed, and hashed once more while it is stored. Files that
 //! the ignore rules leave out may hold a content as well as any other, so rules play no part here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::Wanted;
 use crate::act::intake::{Sink, take_named};
 use crate::error::Result;
 use crate::store::Store;
@@ -21,11 +22,7 @@ use crate::tree::root::Workspace;
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] where the pool fails. A file that cannot be read is no help and no error.
-pub fn from_workspace(
-    store: &Store,
-    workspace: &Workspace,
-    wanted: &HashMap<ObjectId, Option<u64>>,
-) -> Result<HashSet<ObjectId>> {
+pub fn from_workspace(store: &Store, workspace: &Workspace, wanted: &Wanted) -> Result<HashSet<ObjectId>> {
     let pool = Pool::create(store)?;
     let _lock = pool.lock(Mode::Shared)?;
     let writer = PoolWriter::replacing(&pool);
@@ -34,7 +31,7 @@ pub fn from_workspace(
         sizes: wanted.values().copied().collect(),
         missing: wanted.keys().copied().collect(),
         found: HashSet::new(),
-        store: store.identity()?,
+        store: store.identities(None)?,
         buffer: vec![0; hash::READ_BLOCK_BYTES],
     };
     search.dir(workspace.path())?;
@@ -49,7 +46,7 @@ struct Search<'a> {
     sizes: HashSet<Option<u64>>,
     missing: HashSet<ObjectId>,
     found: HashSet<ObjectId>,
-    store: Option<(u64, u64)>,
+    store: Vec<(u64, u64)>,
     buffer: Vec<u8>,
 }
 
@@ -62,7 +59,7 @@ impl Search<'_> {
             }
             let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
             if meta.is_dir() {
-                if self.store != Some((meta.dev(), meta.ino())) && entry.file_name() != ".git" {
+                if !self.store.contains(&(meta.dev(), meta.ino())) && entry.file_name() != ".git" {
                     self.dir(&path)?;
                 }
             } else if meta.is_symlink() {

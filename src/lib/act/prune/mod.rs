@@ -99,11 +99,25 @@ pub struct Report {
     pub troubles: Vec<Error>,
 }
 
+/// A pool that is reached through a link may serve another store too, whose manifests nobody here reads.
+fn refuse_linked_pool(store: &Store) -> Result<()> {
+    let path = layout::pool(store.root());
+    match rustix::fs::lstat(&path) {
+        Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink => {
+            Err(Error::refused(format!("the pool {} is a symbolic link", crate::stream::quote::path(&path)))
+                .at(path)
+                .hint("prune the store that it belongs to; a pool of its own can be moved by moving the store"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Finds out what can go. Changes nothing but the time of the pool's lock file.
 ///
 /// # Errors
 /// [`crate::error::Kind::Damaged`] naming the manifest, pin or directory that could not be read completely.
 pub fn plan<'a>(store: &'a Store, grace: Duration, progress: &(dyn Fn(Progress) + Sync)) -> Result<Plan<'a>> {
+    refuse_linked_pool(store)?;
     let pool = Pool::open(store)?;
     let now_ns = match &pool {
         // Where nothing may be written nothing will be removed either: then any clock will do for a look.

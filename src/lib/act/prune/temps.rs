@@ -43,5 +43,5 @@ pub(super) fn remove(path: &Path, not_after_ns: i128) -> Result<Removal> {
 fn size_if_stale(path: &Path, not_after_ns: i128) -> Option<u64> {
     let meta = std::fs::symlink_metadata(path).ok()?;
     let mtime_ns = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
-    (meta.is_file() && mtime_ns <= not_after_ns).then(|| meta.len())
+    (meta.is_file() && mtime_ns <= not_after_ns).then_some(meta.len())
 }

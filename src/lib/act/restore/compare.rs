@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::AtFlags;
+use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
 use super::salvage;
-use crate::store::fsio;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{EntryKind, Record};
+use crate::tree::beneath;
 use crate::tree::scan::record_of;
 use crate::tree::stat::FileStat;
 
@@ -38,24 +38,54 @@ pub(super) fn is_planned(stat: &FileStat, planned: &Record) -> bool {
         && (stat.kind == EntryKind::Dir || stat.mtime_ns.is_none() || stat.mtime_ns == planned.mtime_ns)
 }
 
-/// Whether a directory holds exactly what was expected below it, and directories of that.
-pub(super) fn holds_only(
+/// What a directory is that is to be taken out whole.
+pub(super) enum TreeState {
+    /// It holds exactly what was expected below it, and directories of that.
+    AsPlanned,
+    /// It holds something else.
+    Changed,
+    /// The system would not let us remove it afterwards.
+    Guarded,
+}
+
+/// Compares a directory with what the plan saw in it. A rename of the directory does not move the times of what it
+/// holds, so those must all be the same, before and after.
+pub(super) fn compare_tree(
     tree: &OwnedFd,
     root: &RelPathBuf,
     expected: &HashMap<&RelPath, &Record>,
-) -> io::Result<bool> {
+) -> io::Result<TreeState> {
+    let own = rustix::process::geteuid().as_raw();
     let mut seen = 0;
-    let mut stack = vec![(tree.try_clone()?, root.clone())];
-    while let Some((dir, path)) = stack.pop() {
+    // Paths and not descriptors: a directory may have thousands of others in it.
+    let mut stack: Vec<Option<RelPathBuf>> = vec![None];
+    while let Some(inner) = stack.pop() {
+        let dir = match beneath::open_dir_of_same_mount(tree.as_fd(), inner.as_deref()) {
+            Ok(dir) => dir,
+            Err(error) if error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) => {
+                return Ok(TreeState::Guarded);
+            }
+            Err(error) => return Err(error),
+        };
+        let stat = FileStat::from(rustix::fs::fstat(&dir)?);
+        let is_writable = rustix::fs::accessat(&dir, ".", Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+        if stat.uid != own && !is_writable {
+            return Ok(TreeState::Guarded);
+        }
         for name in salvage::names_in(&dir)? {
-            let here = RelPathBuf::join(Some(&path), &name);
-            let Some(stat) = examine(dir.as_fd(), &name)? else { return Ok(false) };
+            let below = RelPathBuf::join(inner.as_deref(), &name);
+            let here = RelPathBuf::join(Some(root), below.as_bytes());
+            let Some(stat) = examine(dir.as_fd(), &name)? else { return Ok(TreeState::Changed) };
             match expected.get(&*here) {
-                Some(record) if is_planned(&stat, record) => seen += 1,
-                None if stat.kind == EntryKind::Dir => stack.push((fsio::open_dir(dir.as_fd(), &name)?, here)),
-                Some(_) | None => return Ok(false),
+                Some(record) if stat.kind == EntryKind::Dir && is_planned(&stat, record) => {
+                    seen += 1;
+                    stack.push(Some(below));
+                }
+                Some(record) if is_untouched(&stat, record) => seen += 1,
+                None if stat.kind == EntryKind::Dir => stack.push(Some(below)),
+                Some(_) | None => return Ok(TreeState::Changed),
             }
         }
     }
-    Ok(seen == expected.len())
+    Ok(if seen == expected.len() { TreeState::AsPlanned } else { TreeState::Changed })
 }

@@ -64,7 +64,7 @@ impl Current {
         request: &Request,
     ) -> Result<Self> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
-        let scan = Scan::take(workspace, history.store().identity()?, limits, None)?;
+        let scan = Scan::take(workspace, &history.store_identities()?, limits, None)?;
         let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
         let (mut wanted, mut rest, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
         scan.tree.visit(|path, found| match found {
@@ -149,7 +149,9 @@ impl Current {
         match examine(workspace, path) {
             Ok(stat) if stat.kind == EntryKind::Dir => Ok(Now::Dir),
             Ok(stat) => Ok(match self.by_inode.get(&stat.inode).and_then(|name| self.records.get(name)) {
-                Some(record) if !self.is_ignored(path, stat.kind) => Now::Alias(record),
+                Some(record) if folds_to(path, &record.path) && !self.is_ignored(path, stat.kind) => {
+                    Now::Alias(record)
+                }
                 _ => Now::Other,
             }),
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -159,6 +161,12 @@ impl Current {
             },
         }
     }
+}
+
+/// Whether two paths are one on a disk that folds case.
+pub(super) fn folds_to(a: &RelPath, b: &RelPath) -> bool {
+    let folded = |path: &RelPath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
+    folded(a) == folded(b)
 }
 
 /// Stats a path without following a link anywhere in it.

@@ -115,6 +115,16 @@ impl<'a> Dirs<'a> {
         Ok(made)
     }
 
+    /// The directories that are writable for a while, and their own modes.
+    pub(super) fn lifted(&self) -> impl Iterator<Item = (Option<&RelPath>, u32)> {
+        self.lifted.iter().map(|lifted| (lifted.path.as_deref(), lifted.mode))
+    }
+
+    /// Forgets everything that was open: what a name led to then it need not lead to now.
+    pub(super) fn forget_all(&mut self) {
+        self.open.clear();
+    }
+
     /// Forgets what was open at or below a path that became something else.
     pub(super) fn forget(&mut self, path: &RelPath) {
         self.open.retain(|dir, _| dir.as_deref().is_none_or(|dir| !dir.is_within(path)));

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Kind, Result};
+use crate::history::coverage::Gap;
 use crate::history::json;
 use crate::history::manifest::{Manifest, Node};
 use crate::store::id::ObjectId;
@@ -24,6 +25,8 @@ pub enum Reason {
     Ignored,
     /// The store has no copy of what it holds.
     Unbanked,
+    /// The store's copy of what it holds is damaged: this may be the last good one.
+    Damaged,
     /// It is above the size cap, and the store has no copy of what it holds.
     Oversized,
     /// It cannot be read, so nothing is known of what it holds.
@@ -50,6 +53,7 @@ impl Reason {
             Self::Gap(reason) => reason.as_str(),
             Self::Ignored => "ignored",
             Self::Unbanked => "unbanked",
+            Self::Damaged => "damaged",
             Self::Oversized => "oversized",
             Self::Unreadable => "unreadable",
             Self::Special => "special",
@@ -73,6 +77,7 @@ impl Reason {
             Self::Unbanked | Self::Oversized => {
                 "capture it first (wt-bank), or --force to store its bytes and go on"
             }
+            Self::Damaged => "'wt-fsck --repair-from WORKSPACE' makes the store's copy good again",
             Self::Ignored => "change the ignore rules, or --force to store its bytes and go on",
             Self::Unreadable => "make it readable and restore again",
             Self::Special | Self::Blocked | Self::Collision => "move what is in the way and restore again",
@@ -249,6 +254,8 @@ pub(super) struct Plan {
     pub steps: Vec<Step>,
     /// The work, in the order in which it must be done.
     pub ops: Vec<Op>,
+    /// What the target had not captured and is not there any more: nobody can bring it back.
+    pub lost_gaps: Vec<Gap>,
     /// Paths whose bytes must be stored before they are replaced (`--force`).
     pub doomed: Vec<RelPathBuf>,
 }

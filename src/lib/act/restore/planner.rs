@@ -271,8 +271,14 @@ impl<'a> Planner<'a> {
             if !self.is_in_scope(&gap.path) {
                 continue;
             }
-            let is_there = self.current.records.contains_key(&gap.path)
-                || super::current::examine(self.workspace, &gap.path).is_ok();
+            // A directory that holds something stands for itself, unless it was one then.
+            let is_known = self.current.records.contains_key(&gap.path);
+            let now = super::current::examine(self.workspace, &gap.path);
+            let is_there =
+                is_known || now.as_ref().is_ok_and(|stat| stat.kind != EntryKind::Dir || gap.hides_subtree);
+            if !is_known && now.is_err() {
+                draft.plan.lost_gaps.push(gap.clone());
+            }
             if !draft.done.insert(gap.path.clone()) || !is_there {
                 continue;
             }
@@ -306,7 +312,7 @@ impl<'a> Planner<'a> {
         if self.target.gap_over(path).is_some() || self.target.has_below(path) {
             return Ok(());
         }
-        if record.kind == EntryKind::Special || !self.covers.covers(path, record.kind) {
+        if !self.covers.covers(path, record.kind) {
             return Ok(());
         }
         if let Some(reason) = self.is_spared(path, Some(record)) {

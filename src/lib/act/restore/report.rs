@@ -5,6 +5,7 @@ use crate::history::coverage::Gap;
 use crate::history::manifest::Manifest;
 use crate::store::id::{ObjectId, SnapshotId};
 use crate::store::relpath::RelPathBuf;
+use crate::tree::rules::RuleSource;
 
 /// One path of a report.
 pub type Line = Step;
@@ -18,10 +19,14 @@ pub struct Report {
     pub lines: Vec<Line>,
     /// What the target itself had not captured.
     pub gaps: Vec<Gap>,
+    /// Those of them that are not there any more: nobody can bring them back.
+    pub lost_gaps: Vec<Gap>,
     /// What was wrong with the rules.
     pub warnings: Vec<String>,
     /// Bytes without a copy that were stored first (`--force`), and the pin that keeps them.
     pub forced: Option<Forced>,
+    /// Paths of the request that neither the snapshot nor the workspace has: a slip of the pen, perhaps.
+    pub unknown: Vec<RelPathBuf>,
     /// Bytes found in the staging area, here or of a killed restore, that the store had no copy of.
     pub salvaged: Vec<Salvaged>,
 }
@@ -65,10 +70,16 @@ impl Report {
             target: target.id.clone(),
             lines: plan.steps.clone(),
             gaps: target.gaps.clone(),
+            lost_gaps: plan.lost_gaps.clone(),
             warnings,
             forced: None,
+            unknown: Vec::new(),
             salvaged: Vec::new(),
         }
+    }
+
+    pub(super) fn empty(target: &Manifest) -> Self {
+        Self::of(&Plan::default(), target, Vec::new())
     }
 
     pub(super) fn keep(&mut self, step: usize, reason: Reason) {
@@ -81,6 +92,17 @@ impl Report {
     /// The lines, ascending by path bytes.
     pub fn sort(&mut self) {
         self.lines.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
+    /// Whether the restore wrote or removed a file with ignore rules.
+    #[must_use]
+    pub fn changed_the_rules(&self) -> bool {
+        self.lines.iter().any(|line| {
+            matches!(line.action, Action::Write | Action::Delete)
+                && [RuleSource::IterionIgnore, RuleSource::GitIgnore]
+                    .iter()
+                    .any(|source| source.name().as_bytes() == line.path.as_bytes())
+        })
     }
 
     /// Counts by kind.
@@ -101,6 +123,10 @@ impl Report {
     /// Whether something was left out against the request: exit code 3.
     #[must_use]
     pub fn left_something_out(&self) -> bool {
-        self.lines.iter().any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
+        self.salvaged.iter().any(|saved| saved.left_at.is_some())
+            || self
+                .lines
+                .iter()
+                .any(|line| matches!(&line.action, Action::Keep(reason) if !reason.is_as_requested()))
     }
 }

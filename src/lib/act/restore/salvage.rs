@@ -1,9 +1,11 @@
 //! Clearing a staging area: what the store has a copy of goes, what it has none of is stored first.
 //!
-//! After a restore of ours almost everything in the area is known: a copy of an object that was not needed, or what the
-//! plan saw and checked. For the rest, and for the area of a restore that was killed, the bytes themselves are asked:
-//! an inode whose content no manifest names is stored under a pin before it is removed; what cannot be read stays where
-//! it is and is named.
+//! Only what this process staged and never swapped is known without a look. Of everything else the bytes themselves are
+//! asked, right before they go: whatever somebody wrote meanwhile, through whichever door, is found. Content that no
+//! manifest of the run names is stored under a pin; what cannot be read or removed stays where it is and is named.
+//!
+//! The area of a restore that was killed is cleared in the same way by the next one. Its journal is believed only if it
+//! names the very inode of its directory: one that came with the project, in an archive or a clone, cannot.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -11,9 +13,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::RawDir;
 
-use super::compare::{examine, is_planned};
-use super::report::Salvaged;
-use super::stage::{AREA_PREFIX, JOURNAL};
+use super::compare::examine;
+use super::report::{Report, Salvaged};
+use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
 use super::witness::{self, Witness};
 use crate::act::intake::{Intake, Sink};
 use crate::error::{Error, IoContext, Result};
@@ -23,7 +25,7 @@ use crate::store::pool::{Pool, PoolWriter};
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::store::{fsio, layout};
 use crate::stream::quote;
-use crate::stream::record::{Content, EntryKind, Record};
+use crate::stream::record::{Content, EntryKind};
 use crate::tree::beneath;
 use crate::tree::root::Workspace;
 use crate::tree::stat::FileStat;
@@ -31,19 +33,15 @@ use crate::tree::stat::FileStat;
 /// What is known of the items of an area.
 #[derive(Default)]
 pub(super) struct Clearing {
-    /// Items that are copies of objects and of nothing else.
+    /// Items that this process staged and has not swapped: copies of objects and of nothing else.
     pub(super) copies: HashSet<String>,
-    /// Items that were displaced, were what the plan saw, and have their copy in the store.
-    pub(super) displaced: HashMap<String, FileStat>,
-    /// The same by inode, for what lies inside a displaced directory.
-    pub(super) displaced_inodes: HashMap<u64, Record>,
 }
 
 /// What the journal of an area says.
 #[derive(Default)]
 struct Journal {
-    /// Whether anything was swapped: before that all items are copies.
-    has_swapped: bool,
+    /// Whether all items are copies of objects: the journal is ours, and nothing had been swapped yet.
+    has_only_copies: bool,
     /// Where items of the area belong.
     paths: HashMap<Vec<u8>, RelPathBuf>,
     /// Items that lie beside their destinations.
@@ -52,24 +50,39 @@ struct Journal {
     lifted: Vec<(Option<RelPathBuf>, u32)>,
 }
 
-/// Clears the areas of restores that were killed. The caller holds the workspace lock: no restore is at work.
-pub(super) fn clear_leftovers(workspace: &Workspace, history: &History) -> Result<Vec<Salvaged>> {
-    let mut salvaged = Vec::new();
+/// Clears the areas of restores that were killed. The caller holds the workspace lock: no restore is at work. What
+/// cannot be cleared is said and left; it must not keep anybody from restoring.
+pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: &mut Report) -> Result<()> {
     let project = RelPathBuf::join(None, layout::PROJECT_DIR.as_bytes());
     let fallback_prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
     for (dir, prefix) in [(Some(&project), AREA_PREFIX), (None, fallback_prefix.as_str())] {
         let Ok(opened) = beneath::open_dir(workspace.fd(), dir.map(|dir| &**dir)) else { continue };
         let names = names_in(&opened).on("cannot list", workspace.path())?;
-        for name in names.into_iter().filter(|name| name.starts_with(prefix.as_bytes())) {
-            let is_dir = matches!(examine(opened.as_fd(), &name), Ok(Some(stat)) if stat.kind == EntryKind::Dir);
-            if is_dir {
-                let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
-                salvaged.extend(clear(workspace, history, &area, &Clearing::default())?);
+        for name in names.into_iter().filter(|name| is_area_name(name, prefix.as_bytes())) {
+            let stat = examine(opened.as_fd(), &name).ok().flatten();
+            let is_ours = stat
+                .is_some_and(|stat| stat.kind == EntryKind::Dir && stat.uid == rustix::process::geteuid().as_raw());
+            if !is_ours {
+                continue;
+            }
+            let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
+            match clear(workspace, history, &area, &Clearing::default()) {
+                Ok(salvaged) => report.salvaged.extend(salvaged),
+                Err(error) => report.warnings.push(format!("a killed restore is not cleared up: {error}")),
             }
         }
     }
     remove_empty_project_dir(workspace);
-    Ok(salvaged)
+    Ok(())
+}
+
+/// Whether a name is one that we give to an area: the prefix, and two numbers with a dash between them.
+fn is_area_name(name: &[u8], prefix: &[u8]) -> bool {
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    name.strip_prefix(prefix).is_some_and(|rest| {
+        let mut parts = rest.splitn(2, |byte| *byte == b'-');
+        parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number)
+    })
 }
 
 /// Removes `.iterion` if nothing is in it: then it was made for a staging area, and no store is there.
@@ -92,7 +105,16 @@ pub(super) fn clear(
     let dir = beneath::open_dir(workspace.fd(), Some(area)).on("cannot open", &full)?;
     let journal = read_journal(&dir);
     put_modes_back(workspace, &journal);
-    let mut clearer = Clearer { workspace, history, known, journal: &journal, witness: None, salvaged: Vec::new() };
+    let mut clearer = Clearer {
+        workspace,
+        history,
+        known,
+        journal: &journal,
+        pool: Pool::open(history.store())?,
+        intake: Intake::new(workspace, Sink::HashOnly, u64::MAX),
+        witness: None,
+        salvaged: Vec::new(),
+    };
     let mut is_clear = true;
     for name in names_in(&dir).on("cannot list", &full)? {
         if name != JOURNAL.as_bytes() {
@@ -122,11 +144,13 @@ fn read_journal(dir: &OwnedFd) -> Journal {
     let mut journal = Journal::default();
     let Ok(fd) = fsio::open_read(dir.as_fd(), JOURNAL.as_bytes()) else { return journal };
     let mut text = Vec::new();
-    if io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text).is_err() {
-        // Nothing is known then, so nothing counts as a mere copy.
-        journal.has_swapped = true;
+    let read = io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text);
+    // A directory that only looks like ours may hold anything: nothing that it says is believed then.
+    let is_ours = journal_mark(dir).is_ok_and(|mark| text.starts_with(&mark));
+    if read.is_err() || !is_ours {
         return journal;
     }
+    journal.has_only_copies = true;
     let unquote = |quoted: &[u8]| {
         let name = quote::c_unquote(quoted)?;
         RelPath::new(&name).ok().map(RelPath::to_owned)
@@ -135,8 +159,8 @@ fn read_journal(dir: &OwnedFd) -> Journal {
         let mut words = line.splitn(2, |byte| *byte == b' ');
         let (verb, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         match verb {
-            b"swap" => journal.has_swapped = true,
-            b"beside" => journal.beside.extend(unquote(rest)),
+            b"swap" => journal.has_only_copies = false,
+            b"beside" => journal.beside.extend(unquote(rest).filter(|path| is_our_temp(path))),
             b"item" | b"lift" => {
                 let mut words = rest.splitn(2, |byte| *byte == b' ');
                 let (first, quoted) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -153,6 +177,12 @@ fn read_journal(dir: &OwnedFd) -> Journal {
         }
     }
     journal
+}
+
+/// Whether a name is one that we give to items beside their destination, and nobody else to anything.
+fn is_our_temp(path: &RelPath) -> bool {
+    let prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
+    path.file_name().starts_with(prefix.as_bytes())
 }
 
 /// A killed restore may have left directories writable that were not.
@@ -172,6 +202,8 @@ struct Clearer<'a> {
     history: &'a History,
     known: &'a Clearing,
     journal: &'a Journal,
+    pool: Option<Pool>,
+    intake: Intake<'a>,
     witness: Option<Witness<'a>>,
     salvaged: Vec<Salvaged>,
 }
@@ -184,7 +216,7 @@ impl Clearer<'_> {
         self.remove(dir, &path, name, origin.as_ref(), name)
     }
 
-    /// Removes something and all that is in it, as far as every byte of it has its copy.
+    /// Removes something and all that is in it, as far as every byte of it has its copy; `false` when something stays.
     fn remove(
         &mut self,
         dir: &OwnedFd,
@@ -193,64 +225,85 @@ impl Clearer<'_> {
         origin: Option<&RelPathBuf>,
         item: &[u8],
     ) -> Result<bool> {
-        let full = self.workspace.path().join(path.as_path());
-        let Some(stat) = examine(dir.as_fd(), name).on("cannot examine", &full)? else { return Ok(true) };
-        if stat.kind == EntryKind::Dir {
-            return self.remove_dir(dir, path, name, origin, item, stat.mode);
+        let root = Level {
+            dir: dir.try_clone().on("cannot open", self.workspace.path())?,
+            path: path.parent().map(RelPath::to_owned),
+            origin: None,
+            names: vec![name.to_vec()],
+            is_clear: true,
+        };
+        // A stack of its own: a tree may be deeper than the program's.
+        let mut stack = vec![root];
+        while let Some(level) = stack.last_mut() {
+            let Some(name) = level.names.pop() else {
+                let Some(done) = stack.pop() else { break };
+                let Some(parent) = stack.last_mut() else { return Ok(done.is_clear) };
+                parent.is_clear &= done.is_clear;
+                if let (true, Some(path)) = (done.is_clear, &done.path) {
+                    let removed = fsio::remove_dir(parent.dir.as_fd(), path.file_name());
+                    parent.is_clear &= self.has_gone(removed, path, done.origin.as_ref())?;
+                }
+                continue;
+            };
+            let here = RelPathBuf::join(level.path.as_deref(), &name);
+            let full = self.workspace.path().join(here.as_path());
+            let Some(stat) = examine(level.dir.as_fd(), &name).on("cannot examine", &full)? else { continue };
+            let origin = match &level.origin {
+                Some(above) => Some(RelPathBuf::join(Some(above), &name)),
+                None => origin.cloned(),
+            };
+            if stat.kind == EntryKind::Dir {
+                match Level::enter(&level.dir, &name, &stat, here.clone(), origin.clone()) {
+                    Ok(below) => stack.push(below),
+                    Err(error) => level.is_clear &= self.has_gone(Err(error), &here, origin.as_ref())?,
+                }
+            } else if self.is_copy(item) || self.save(&here, origin.as_ref())? {
+                let removed = fsio::unlink(level.dir.as_fd(), &name);
+                level.is_clear &= self.has_gone(removed, &here, origin.as_ref())?;
+            } else {
+                level.is_clear = false;
+            }
         }
-        if !self.is_known(&stat, name, item) && !self.save(path, origin)? {
-            return Ok(false);
-        }
-        fsio::unlink(dir.as_fd(), name).on("cannot clear", &full)?;
         Ok(true)
     }
 
-    fn remove_dir(
-        &mut self,
-        dir: &OwnedFd,
-        path: &RelPath,
-        name: &[u8],
-        origin: Option<&RelPathBuf>,
-        item: &[u8],
-        mode: u32,
-    ) -> Result<bool> {
-        let full = self.workspace.path().join(path.as_path());
-        if mode & 0o700 != 0o700 {
-            // It is on its way out; it only has to let us in.
-            fsio::set_dir_mode(dir.as_fd(), name, mode | 0o700).on("cannot clear", &full)?;
-        }
-        let inside = fsio::open_dir(dir.as_fd(), name).on("cannot open", &full)?;
-        let mut is_clear = true;
-        for child in names_in(&inside).on("cannot list", &full)? {
-            let child_path = RelPathBuf::join(Some(path), &child);
-            let child_origin = origin.map(|origin| RelPathBuf::join(Some(origin), &child));
-            is_clear &= self.remove(&inside, &child_path, &child, child_origin.as_ref(), item)?;
-        }
-        if is_clear {
-            fsio::remove_dir(dir.as_fd(), name).on("cannot clear", &full)?;
-        }
-        Ok(is_clear)
+    /// Whether an item is only a copy of an object, so that its bytes need not be asked.
+    fn is_copy(&self, item: &[u8]) -> bool {
+        self.journal.has_only_copies || std::str::from_utf8(item).is_ok_and(|item| self.known.copies.contains(item))
     }
 
-    /// Whether the bytes are known to have a copy, without looking at them.
-    fn is_known(&self, stat: &FileStat, name: &[u8], item: &[u8]) -> bool {
-        if !self.journal.has_swapped {
-            return true;
+    /// Notes what the system keeps us from removing: it stays, and is named.
+    fn has_gone(&mut self, removed: io::Result<()>, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
+        let full = self.workspace.path().join(path.as_path());
+        match removed {
+            Ok(()) => Ok(true),
+            Err(error) if super::swap::is_refusal(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                self.salvaged.push(Salvaged { path: origin.cloned(), object: None, left_at: Some(full) });
+                Ok(false)
+            }
+            Err(error) => Err(Error::io("cannot clear", full, &error)),
         }
-        let Ok(item) = std::str::from_utf8(item) else { return false };
-        if self.known.copies.contains(item) {
-            return true;
-        }
-        let is_displaced_item = name == item.as_bytes()
-            && self.known.displaced.get(item).is_some_and(|seen| seen.is_same_but_moved(stat));
-        is_displaced_item
-            || self.known.displaced_inodes.get(&stat.inode).is_some_and(|record| is_planned(stat, record))
     }
 
     /// Makes sure that the store has the bytes; `false` when they cannot be read and stay.
     fn save(&mut self, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
+        let Some(seen) = self.intake.take(path)? else { return Ok(true) };
+        if let Content::Object(id) = seen.content {
+            let has_copy = match &self.pool {
+                Some(pool) => pool.verify(id).is_ok(),
+                None => false,
+            };
+            // The target text of a link stands in the manifest that names it.
+            if (has_copy || seen.kind == EntryKind::Link) && self.is_named(id)? {
+                return Ok(true);
+            }
+        }
+        self.store(path, origin)
+    }
+
+    fn store(&mut self, path: &RelPath, origin: Option<&RelPathBuf>) -> Result<bool> {
         let pool = Pool::create(self.history.store())?;
-        let writer = PoolWriter::new(&pool);
+        let writer = PoolWriter::replacing(&pool);
         let taken = Intake::new(self.workspace, Sink::Store(&writer), u64::MAX).take(path)?;
         let Some(record) = taken else { return Ok(true) };
         let Content::Object(id) = record.content else {
@@ -261,9 +314,6 @@ impl Clearer<'_> {
             });
             return Ok(false);
         };
-        if self.is_named(id)? && pool.size_of(id)? == record.size {
-            return Ok(true);
-        }
         writer.commit()?;
         witness::pin(self.history, &[(id, record.size.unwrap_or(0))])?;
         self.salvaged.push(Salvaged { path: origin.cloned(), object: Some(id), left_at: None });
@@ -278,6 +328,36 @@ impl Clearer<'_> {
             Some(witness) => witness.is_named(id),
             None => Err(Error::new(crate::error::Kind::Io, "there is no witness")),
         }
+    }
+}
+
+/// A directory that is being cleared.
+struct Level {
+    dir: OwnedFd,
+    /// Where it is; `None` is the workspace's root.
+    path: Option<RelPathBuf>,
+    /// Where it had been, if that is known.
+    origin: Option<RelPathBuf>,
+    /// What is still to be looked at.
+    names: Vec<Vec<u8>>,
+    is_clear: bool,
+}
+
+impl Level {
+    fn enter(
+        dir: &OwnedFd,
+        name: &[u8],
+        stat: &FileStat,
+        path: RelPathBuf,
+        origin: Option<RelPathBuf>,
+    ) -> io::Result<Self> {
+        if stat.mode & 0o700 != 0o700 {
+            // It is on its way out; it only has to let us in.
+            fsio::set_mode_at(dir.as_fd(), name, stat.mode | 0o700)?;
+        }
+        let dir = fsio::open_dir(dir.as_fd(), name)?;
+        let names = names_in(&dir)?;
+        Ok(Self { dir, path: Some(path), origin, names, is_clear: true })
     }
 }
 

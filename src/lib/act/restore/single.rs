@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::compare::{examine, holds_only, is_planned, is_untouched};
+use super::compare::{TreeState, compare_tree, examine, is_planned, is_untouched};
 use super::plan::Reason;
 use super::stage::Item;
 use super::swap::{Outcome, Swapper};
@@ -40,7 +40,7 @@ impl Swapper<'_> {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let stat = self.dirs.with_parent(path, |dir| examine(dir, name))?;
-                let ours = stat.is_some_and(|stat| self.placed.contains(&stat.inode));
+                let ours = stat.is_some_and(|stat| self.placed.contains(&(stat.device, stat.inode)));
                 return Ok(Outcome::Left(if ours { Reason::Collision } else { Reason::Changed }));
             }
             Err(error) => return Err(error),
@@ -65,7 +65,7 @@ impl Swapper<'_> {
 
     fn note_placed(&mut self, path: &RelPath) -> io::Result<()> {
         if let Some(stat) = self.dirs.with_parent(path, |dir| examine(dir, path.file_name()))? {
-            self.placed.insert(stat.inode);
+            self.placed.insert((stat.device, stat.inode));
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Swapper<'_> {
     fn exchange_now(&mut self, item: &Item, path: &RelPathBuf, is_right: IsRight<'_>) -> io::Result<Outcome> {
         let name = path.file_name();
         let from = self.item_dir(item)?;
-        let ours = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| stat.inode);
+        let ours = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
         let swapped =
             self.dirs.with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name));
         match swapped {
@@ -104,7 +104,7 @@ impl Swapper<'_> {
         if let Some(stat) = displaced
             && is_right(from.as_fd(), item.name.as_bytes(), &stat)
         {
-            self.note_displaced(&item.name, stat);
+            self.note_displaced(&stat);
             self.undo.push(Undo::Exchange(item.clone(), path.clone()));
             self.dirs.forget(path);
             self.placed.extend(ours);
@@ -115,16 +115,16 @@ impl Swapper<'_> {
         seam::hook("before-exchange-back");
         for _ in 0..2 {
             self.dirs.with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name))?;
-            let out = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| stat.inode);
+            let out = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
             if out == ours {
-                self.clearing.copies.insert(item.name.clone());
                 break;
             }
         }
         Ok(Outcome::Left(Reason::Changed))
     }
 
-    /// Without an exchange a directory goes out before the new file comes in, and a file is replaced by the rename.
+    /// Without an exchange a file is replaced by a plain rename, behind one more look; it keeps a second name in the area,
+    /// so that the clearing can still ask its bytes. A directory goes out before the new file comes in.
     fn replace_without_exchange(
         &mut self,
         item: &Item,
@@ -135,17 +135,26 @@ impl Swapper<'_> {
         let from = self.item_dir(item)?;
         let out = self.new_item('d', path, item)?;
         let out_dir = self.item_dir(&out)?;
-        self.dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()))?;
-        let displaced = examine(out_dir.as_fd(), out.name.as_bytes())?;
-        let is_planned =
-            displaced.as_ref().is_some_and(|stat| is_right(out_dir.as_fd(), out.name.as_bytes(), stat));
-        if is_planned {
-            let moved =
-                self.dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name));
+        let is_dir = |stat: Option<FileStat>| stat.is_some_and(|stat| stat.kind == EntryKind::Dir);
+        let goes_out = is_dir(self.dirs.with_parent(path, |dir| examine(dir, name))?)
+            || is_dir(examine(from.as_fd(), item.name.as_bytes())?);
+        if goes_out {
+            self.dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()))?;
+        } else {
+            // Not every file system has hard links; the rename is whole without it.
+            let _ =
+                self.dirs.with_parent(path, |dir| fsio::link_new(dir, name, out_dir.as_fd(), out.name.as_bytes()));
+        }
+        let now = match goes_out {
+            true => examine(out_dir.as_fd(), out.name.as_bytes())?,
+            false => self.dirs.with_parent(path, |dir| examine(dir, name))?,
+        };
+        if now.is_some_and(|stat| is_right(out_dir.as_fd(), out.name.as_bytes(), &stat)) {
+            let moved = self.dirs.with_parent(path, |dir| {
+                let rename = if goes_out { fsio::rename_new } else { fsio::rename };
+                rename(from.as_fd(), item.name.as_bytes(), dir, name)
+            });
             if moved.is_ok() {
-                if let Some(stat) = displaced {
-                    self.note_displaced(&out.name, stat);
-                }
                 self.clearing.copies.remove(&item.name);
                 self.dirs.forget(path);
                 self.undo.push(Undo::PutBack(out, path.clone()));
@@ -153,7 +162,9 @@ impl Swapper<'_> {
                 return Ok(Outcome::Done);
             }
         }
-        self.dirs.with_parent(path, |dir| fsio::rename_new(out_dir.as_fd(), out.name.as_bytes(), dir, name))?;
+        if goes_out {
+            self.dirs.with_parent(path, |dir| fsio::rename_new(out_dir.as_fd(), out.name.as_bytes(), dir, name))?;
+        }
         Ok(Outcome::Left(Reason::Changed))
     }
 
@@ -167,23 +178,17 @@ impl Swapper<'_> {
             removed.iter().map(|(record, _)| (&*record.path, record)).collect();
         let is_right = |dir: BorrowedFd<'_>, name: &[u8], stat: &FileStat| {
             stat.kind == EntryKind::Dir
-                && fsio::open_dir(dir, name).is_ok_and(|tree| holds_only(&tree, path, &expected).unwrap_or(false))
+                && fsio::open_dir(dir, name)
+                    .is_ok_and(|tree| matches!(compare_tree(&tree, path, &expected), Ok(TreeState::AsPlanned)))
         };
-        let at = self.dirs.with_parent(path, |dir| fsio::open_dir(dir, path.file_name()));
-        match at {
-            Ok(tree) if holds_only(&tree, path, &expected).unwrap_or(false) => {}
-            _ => return Ok(Outcome::Left(Reason::Changed)),
+        let at = self.dirs.with_parent(path, |dir| fsio::open_dir(dir, path.file_name()))?;
+        match compare_tree(&at, path, &expected)? {
+            TreeState::AsPlanned => {}
+            TreeState::Changed => return Ok(Outcome::Left(Reason::Changed)),
+            TreeState::Guarded => return Ok(Outcome::Left(Reason::Denied)),
         }
         seam::hook("before-exchange");
-        let outcome = self.exchange_now(item, path, &is_right)?;
-        if matches!(outcome, Outcome::Done) {
-            for (record, _) in removed {
-                if let Some(id) = record.inode {
-                    self.clearing.displaced_inodes.insert(id, record.clone());
-                }
-            }
-        }
-        Ok(outcome)
+        self.exchange_now(item, path, &is_right)
     }
 
     pub(super) fn chmod(&mut self, path: &RelPathBuf, entry: usize, old: &Record) -> io::Result<Outcome> {
@@ -216,7 +221,7 @@ impl Swapper<'_> {
             // It is gone already, which is all that was wanted.
             Ok(None) => return Ok(Outcome::Done),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
-            Ok(Some(stat)) if self.placed.contains(&stat.inode) => return Ok(Outcome::Done),
+            Ok(Some(stat)) if self.placed.contains(&(stat.device, stat.inode)) => return Ok(Outcome::Done),
             Ok(Some(stat)) if self.is_untouched(&stat, old) => {}
             Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
             Err(error) => return Err(error),
@@ -234,7 +239,7 @@ impl Swapper<'_> {
         let displaced = examine(out_dir.as_fd(), out.name.as_bytes())?;
         match displaced {
             Some(stat) if is_planned(&stat, old) => {
-                self.note_displaced(&out.name, stat);
+                self.note_displaced(&stat);
                 self.undo.push(Undo::PutBack(out, path.clone()));
                 Ok(Outcome::Done)
             }
@@ -251,18 +256,17 @@ impl Swapper<'_> {
         }
     }
 
-    fn note_displaced(&mut self, item: &str, stat: FileStat) {
+    fn note_displaced(&mut self, stat: &FileStat) {
         if stat.links > 1 {
-            self.moved.insert(stat.inode, stat.ctime_ns);
+            self.moved.insert((stat.device, stat.inode), stat.ctime_ns);
         }
-        self.clearing.displaced.insert(item.to_owned(), stat);
     }
 
     /// Whether a path is exactly as the plan saw it, but for what we ourselves did to another name of its inode.
     fn is_untouched(&self, stat: &FileStat, planned: &Record) -> bool {
+        let ours = self.moved.get(&(stat.device, stat.inode));
         is_untouched(stat, planned)
-            || (is_planned(stat, planned)
-                && self.moved.get(&stat.inode).is_some_and(|ctime| *ctime == stat.ctime_ns))
+            || (is_planned(stat, planned) && ours.is_some_and(|ctime| *ctime == stat.ctime_ns))
     }
 
     pub(super) fn remove_dir(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {

@@ -13,12 +13,14 @@
 //! C-quoted, and is what lets the next restore clear the area of one that was killed:
 //!
 //! ```text
+//! workspacetrack restore 1 DEVICE INODE     of the area itself
 //! beside PATH          an item that lies beside its destination; written before the item is made
 //! lift MODE PATH       a directory that was made writable; `.` is the root
 //! item NAME PATH       where the item belongs
 //! swap                 from here on items may hold displaced content; without this line all are mere copies
 //! ```
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -37,6 +39,12 @@ use crate::tree::stat::FileStat;
 
 /// Name of the journal.
 pub(super) const JOURNAL: &str = "journal";
+/// First line of a journal: it names the inode of the area, so that one that came with the project is not believed.
+pub(super) fn journal_mark(area: &OwnedFd) -> io::Result<Vec<u8>> {
+    let stat = rustix::fs::fstat(area)?;
+    Ok(format!("workspacetrack restore 1 {} {}\n", stat.st_dev, stat.st_ino).into_bytes())
+}
+
 /// Prefix of the area's name.
 pub(super) const AREA_PREFIX: &str = "restore-";
 
@@ -62,6 +70,8 @@ pub(super) struct Area {
     id: String,
     journal: File,
     next: u64,
+    /// Directories that turned out to lie on another mount, though on the same device.
+    elsewhere: HashSet<Option<RelPathBuf>>,
 }
 
 impl Area {
@@ -92,9 +102,15 @@ impl Area {
         let full = workspace.path().join(path.as_path());
         let dir = crate::tree::beneath::open_dir(workspace.fd(), Some(&path)).on("cannot open", &full)?;
         let device = rustix::fs::fstat(&dir).on("cannot examine", &full)?.st_dev;
-        let journal =
-            fsio::create_new(dir.as_fd(), JOURNAL.as_bytes(), fsio::FILE_MODE).on("cannot make", &full)?;
-        Ok(Self { dir, path, device, id, journal, next: 0 })
+        let name = JOURNAL.as_bytes();
+        let mut journal = fsio::create_new(dir.as_fd(), name, fsio::FILE_MODE).on("cannot make", &full)?;
+        let mut lines = journal_mark(&dir).on("cannot examine", &full)?;
+        // The root may have had to be made writable before there was a journal.
+        for (path, mode) in dirs.lifted() {
+            push_lift_line(&mut lines, path, mode);
+        }
+        fsio::write_all(&mut journal, &lines, name).on("cannot write", &full)?;
+        Ok(Self { dir, path, device, id, journal, next: 0, elsewhere: HashSet::new() })
     }
 
     /// A second handle of the journal, for those who write to it on their own.
@@ -107,14 +123,25 @@ impl Area {
         fsio::write_all(&mut self.journal, lines, JOURNAL.as_bytes())
     }
 
+    /// Puts the journal on the disk.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        fsio::flush_data(self.journal.as_fd(), JOURNAL.as_bytes())?;
+        fsio::flush_dir(self.dir.as_fd(), JOURNAL.as_bytes())
+    }
+
     /// A new name for something that belongs to `path`: in the area, or beside its destination on another mount.
     pub(super) fn item(&mut self, kind: char, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Item> {
-        let device = nearest_device(path, dirs)?;
-        if device == self.device {
+        let parent = path.parent().map(RelPath::to_owned);
+        if !self.elsewhere.contains(&parent) && nearest_device(path, dirs)? == self.device {
             self.next += 1;
             return Ok(Item { name: format!("{kind}{}", self.next), beside: None });
         }
         self.item_beside(kind, path)
+    }
+
+    /// Notes that the directory of a path lies on another mount: nothing can be renamed between it and the area.
+    pub(super) fn note_elsewhere(&mut self, path: &RelPath) {
+        self.elsewhere.insert(path.parent().map(RelPath::to_owned));
     }
 
     /// A new name beside the destination, noted before it is used.
@@ -139,6 +166,15 @@ impl Area {
             Some(parent) => dirs.with(parent.as_deref(), |dir| work(dir, item.name.as_bytes())),
         }
     }
+}
+
+/// Writes the journal's line for a directory that is made writable.
+pub(super) fn push_lift_line(lines: &mut Vec<u8>, dir: Option<&RelPath>, mode: u32) {
+    lines.extend_from_slice(format!("lift {mode:o} ").as_bytes());
+    lines.extend_from_slice(
+        &dir.map_or(std::borrow::Cow::Borrowed(&b"."[..]), |dir| quote::c_quote(dir.as_bytes())),
+    );
+    lines.push(b'\n');
 }
 
 /// The device of the nearest directory above a path that exists: the one it will lie on.

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::Request;
 use super::compare::{examine, is_planned};
+use super::current::folds_to;
 use super::dirs::Dirs;
 use super::plan::{Op, Plan, Reason, Work};
 use super::report::Report;
@@ -37,6 +38,9 @@ pub(super) enum Outcome {
     Left(Reason),
 }
 
+/// Device and inode.
+pub(super) type FileId = (u64, u64);
+
 /// A restore at work.
 pub(super) struct Swapper<'a> {
     pub(super) area: Area,
@@ -45,9 +49,9 @@ pub(super) struct Swapper<'a> {
     staged: HashMap<usize, Item>,
     pub(super) clearing: Clearing,
     /// Inodes just put in place: a name that leads to one of them is the same file (case-folding disks).
-    pub(super) placed: HashSet<u64>,
+    pub(super) placed: HashSet<FileId>,
     /// Inodes with several names that we renamed under one of them, and the ctime that this gave them.
-    pub(super) moved: HashMap<u64, Option<i64>>,
+    pub(super) moved: HashMap<FileId, Option<i64>>,
     pub(super) undo: Vec<Undo>,
 }
 
@@ -70,8 +74,8 @@ pub(super) fn carry_out(
     let area = Area::make(workspace, &mut dirs)?;
     let mut journal = area.journal().on("cannot open the journal of", workspace.path())?;
     dirs.before_lift = Box::new(move |dir, mode| {
-        let name = dir.map_or_else(|| b".".to_vec(), |dir| quote::c_quote(dir.as_bytes()).into_owned());
-        let line = [format!("lift {mode:o} ").as_bytes(), &name, b"\n"].concat();
+        let mut line = Vec::new();
+        stage::push_lift_line(&mut line, dir, mode);
         fsio::write_all(&mut journal, &line, stage::JOURNAL.as_bytes())
     });
     let mut swapper = Swapper {
@@ -88,9 +92,11 @@ pub(super) fn carry_out(
     let mut done = swapper.stage(&plan, pool, durability);
     if done.is_ok() {
         seam::hook("before-swap");
-        done = swapper.swap(&plan, request, report).map_err(|error| match error.kind() {
+        done = swapper.swap(&plan, pool, durability, request, report).map_err(|error| match error.kind() {
             Kind::Refused => error,
-            _ => error.hint("some files are restored and some are not, each of them whole; restore again to finish"),
+            _ => {
+                error.hint("some files are restored and some are not, each of them whole; restore again to finish")
+            }
         });
     }
     if done.is_ok() && durability == Durability::Flushed {
@@ -115,28 +121,41 @@ impl Swapper<'_> {
         let count = plan.written_entries().count();
         let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
         for (number, op) in plan.ops.iter().enumerate() {
-            let item = match &op.work {
-                Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), each)?,
-                Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, each)?,
-                Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, each)?),
-                Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
-                    self.stage_shared(pool, *entry, old, each)?
-                }
-                Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
-            };
-            let Some(item) = item else { continue };
-            if item.beside.is_none() {
+            self.stage_op(pool, number, op, each)?;
+            if let Some(item) = self.staged.get(&number)
+                && item.beside.is_none()
+            {
                 push_item_line(&mut lines, &item.name, &op.path);
             }
-            self.clearing.copies.insert(item.name.clone());
-            self.staged.insert(number, item);
         }
         if durability == Durability::Flushed && count > FLUSH_EACH_MAX {
             fsio::flush_file_system(self.area.dir.as_fd(), b"the staging area")
                 .on("cannot flush", self.area.path.as_path())?;
         }
         lines.extend_from_slice(b"swap\n");
-        self.area.note(&lines).on("cannot write the journal in", self.area.path.as_path())
+        self.area.note(&lines).on("cannot write the journal in", self.area.path.as_path())?;
+        match durability {
+            Durability::Flushed => self.area.flush().on("cannot flush the journal in", self.area.path.as_path()),
+            Durability::Off => Ok(()),
+        }
+    }
+
+    /// Stages what one piece of work puts in place, if it puts anything.
+    fn stage_op(&mut self, pool: &Pool, number: usize, op: &Op, durability: Durability) -> Result<()> {
+        let item = match &op.work {
+            Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), durability)?,
+            Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, durability)?,
+            Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, durability)?),
+            Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
+                self.stage_shared(pool, *entry, old, durability)?
+            }
+            Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
+        };
+        if let Some(item) = item {
+            self.clearing.copies.insert(item.name.clone());
+            self.staged.insert(number, item);
+        }
+        Ok(())
     }
 
     fn entry(&self, number: usize) -> Result<&Entry> {
@@ -220,7 +239,14 @@ impl Swapper<'_> {
         staged.map(|()| item)
     }
 
-    fn swap(&mut self, plan: &Plan, request: &Request, report: &mut Report) -> Result<()> {
+    fn swap(
+        &mut self,
+        plan: &Plan,
+        pool: &Pool,
+        durability: Durability,
+        request: &Request,
+        report: &mut Report,
+    ) -> Result<()> {
         // A name that is in the way only because the disk folds case goes before the one that takes its place.
         let removals_first = |op: &Op| matches!(&op.work, Work::Remove { old, .. } if Self::makes_way(plan, old));
         let mut order: Vec<usize> = (0..plan.ops.len()).collect();
@@ -230,9 +256,18 @@ impl Swapper<'_> {
         for number in order {
             let Some(op) = plan.ops.get(number) else { continue };
             let path = &op.path;
-            let outcome = match self.carry_out(number, op) {
+            // Each path is looked up anew: a directory may have been moved away while all was staged.
+            self.dirs.forget_all();
+            let mut done = self.carry_out(number, op);
+            if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
+                self.area.note_elsewhere(path);
+                self.stage_op(pool, number, op, durability)?;
+                done = self.carry_out(number, op);
+            }
+            let outcome = match done {
                 // One path that the system guards must not keep the others from being restored.
                 Err(error) if is_refusal(&error) => Outcome::Left(Reason::Denied),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Outcome::Left(Reason::Changed),
                 other => other.on("cannot restore", path.as_path())?,
             };
             let Outcome::Left(reason) = outcome else { continue };
@@ -255,9 +290,9 @@ impl Swapper<'_> {
 
     /// Whether something is to be put where this path's inode shows under another name.
     fn makes_way(plan: &Plan, old: &Record) -> bool {
-        let folded = |path: &RelPath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
-        let name = folded(&old.path);
-        plan.ops.iter().any(|op| matches!(op.work, Work::Put { replaces: None, .. }) && folded(&op.path) == name)
+        plan.ops
+            .iter()
+            .any(|op| matches!(op.work, Work::Put { replaces: None, .. }) && folds_to(&op.path, &old.path))
     }
 
     fn carry_out(&mut self, number: usize, op: &Op) -> io::Result<Outcome> {
@@ -283,7 +318,7 @@ impl Swapper<'_> {
 }
 
 /// Whether an error is about this one path: who may change it, or what guards it.
-fn is_refusal(error: &io::Error) -> bool {
+pub(super) fn is_refusal(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(
         errno,

@@ -1,4 +1,7 @@
 //! Taking swaps back: `--all-or-nothing` leaves everything as it was.
+//!
+//! What comes back into the area may hold what somebody wrote since the swap, so it counts as nobody's copy: the
+//! clearing looks at its bytes.
 
 use std::os::fd::AsFd;
 
@@ -44,21 +47,17 @@ impl Swapper<'_> {
             let done = match &undo {
                 Undo::Exchange(item, path) => self.item_dir(item).and_then(|from| {
                     self.dirs.forget(path);
-                    self.clearing.displaced.remove(&item.name);
-                    self.clearing.copies.insert(item.name.clone());
                     let name = path.file_name();
                     self.dirs
                         .with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name))
                         .map(drop)
                 }),
                 Undo::TakeOut(item, path) => self.item_dir(item).and_then(|from| {
-                    self.clearing.copies.insert(item.name.clone());
                     let name = path.file_name();
                     self.dirs
                         .with_parent(path, |dir| fsio::rename_new(dir, name, from.as_fd(), item.name.as_bytes()))
                 }),
                 Undo::PutBack(item, path) => self.item_dir(item).and_then(|from| {
-                    self.clearing.displaced.remove(&item.name);
                     let name = path.file_name();
                     self.dirs
                         .with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))

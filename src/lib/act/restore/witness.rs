@@ -102,11 +102,13 @@ impl<'a> Witness<'a> {
         if now.kind == EntryKind::Link {
             return Ok(None);
         }
-        let found = match self.pool {
-            Some(pool) => pool.size_of(id)?,
-            None => None,
+        // A name in the pool proves nothing, and what goes now is perhaps the last good copy.
+        let found = match self.pool.map(|pool| pool.verify(id)).transpose() {
+            Ok(found) => found,
+            Err(error) if matches!(error.kind(), Kind::Damaged | Kind::NotFound) => None,
+            Err(error) => return Err(error),
         };
-        Ok(if found == now.size { None } else { Some(Reason::Unbanked) })
+        Ok(if found.is_some() && found == now.size { None } else { Some(Reason::Damaged) })
     }
 }
 
@@ -141,6 +143,8 @@ pub(super) fn store_doomed(
     }
     drop(intake);
     writer.commit()?;
+    // An object that was there already may be damaged, and only its size was looked at.
+    stored.iter().try_for_each(|(_, id, _)| pool.verify(*id).map(drop))?;
     let hashes: Vec<_> = stored.iter().map(|(_, id, size)| (*id, *size)).collect();
     let pin = pin(history, &hashes)?;
     Ok(Some(Forced { pin, stored: stored.into_iter().map(|(path, id, _)| (path, id)).collect() }))

@@ -152,6 +152,13 @@ impl<'a> Patch<'a> {
             visit(PatchLine::Remark(remark_dir(dir.path.as_bytes(), old, new)));
             return;
         }
+        if let Some(remark) = remark_mode(path, a, b) {
+            visit(PatchLine::Remark(remark));
+            let is_all = a.zip(b).is_some_and(|(a, b)| git_mode(a) == git_mode(b) && a.node == b.node);
+            if is_all {
+                return;
+            }
+        }
         let (a_name, b_name) = (name(b"a/", path), name(b"b/", path));
         visit(PatchLine::Header([&b"diff --git "[..], &a_name, b" ", &b_name].concat()));
         let mut header =
@@ -234,7 +241,23 @@ fn tab_after(name: &[u8]) -> &'static [u8] {
 fn git_mode(entry: &Entry) -> String {
     match entry.node {
         Node::Link { .. } => "120000".into(),
-        Node::File { .. } | Node::Dir => format!("100{:03o}", entry.mode),
+        Node::File { .. } | Node::Dir if entry.mode & 0o100 != 0 => "100755".into(),
+        Node::File { .. } | Node::Dir => "100644".into(),
+    }
+}
+
+/// Git knows two modes of files and refuses a patch that has others: those are said in a remark.
+fn remark_mode(path: &[u8], a: Option<&Entry>, b: Option<&Entry>) -> Option<String> {
+    let odd = |entry: &Entry| {
+        matches!(entry.node, Node::File { .. }) && git_mode(entry) != format!("100{:03o}", entry.mode)
+    };
+    let path = quote::masked(path);
+    match (a, b) {
+        (Some(a), Some(b)) if a.mode != b.mode && (odd(a) || odd(b)) => {
+            Some(format!("# mode of {path}: {:04o}, was {:04o}", b.mode, a.mode))
+        }
+        (None, Some(b)) if odd(b) => Some(format!("# mode of {path}: {:04o}", b.mode)),
+        _ => None,
     }
 }
 

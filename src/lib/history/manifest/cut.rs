@@ -89,7 +89,7 @@ pub(crate) fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -
             }
             ("skipped", _) => push_skipped(&mut out, Some(value), &removed).map_err(malformed)?,
             ("coverage", _) if value.get() != "null" => {
-                push_coverage(&mut out, value, &removed).map_err(malformed)?
+                push_coverage(&mut out, value, &removed).map_err(malformed)?;
             }
             (name, _) => {
                 push_key(&mut out, name);

@@ -94,15 +94,7 @@ impl FileJson<'_> {
         let Some(hash) = ObjectId::parse(self.hash.as_bytes()) else {
             return Err(format!("the hash of {path:?} is not 64 lower-case hex digits"));
         };
-        Ok(Entry { path, node: Node::File { hash, size: self.size }, mode: file_mode(self.mode) })
-    }
-}
-
-/// Permission bits only; a recorded 0 is the original's way to say 0644 (facts 1.1).
-fn file_mode(mode: u32) -> u32 {
-    match mode & 0o777 {
-        0 => 0o644,
-        mode => mode,
+        Ok(Entry { path, node: Node::File { hash, size: self.size }, mode: self.mode & 0o777 })
     }
 }
 
@@ -216,7 +208,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
         return Err(format!("path {:?} is an entry and a gap", both.path));
     }
     let coverage = match &json.coverage {
-        None => Coverage::original(),
+        None => {
+            // The original's way to say 0644 (facts 1.1); ours says what it means.
+            for entry in entries.iter_mut().filter(|entry| entry.mode == 0) {
+                entry.mode = 0o644;
+            }
+            Coverage::original()
+        }
         Some(coverage) => Coverage::read(coverage)?,
     };
     Ok(Manifest {

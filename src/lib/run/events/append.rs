@@ -181,6 +181,7 @@ impl Batch<'_, '_> {
             Error::new(Kind::Io, format!("only {count} of {} bytes fit into {}", line.len(), quote::path(path)))
                 .at(path)
                 .hint("free some space, or raise the file size limit, and append the event again");
+        seam::hook("events-cut-short");
         // The newline that isolates an older fragment may stay: readers have seen it, perhaps.
         let keep = before + u64::from(line.first() == Some(&b'\n'));
         let alone = source::len(&self.file).is_ok_and(|len| len == before + count as u64);

@@ -162,13 +162,15 @@ pub fn log_end<S: Source>(source: S, len: u64) -> io::Result<LogEnd> {
             break;
         }
         let seq = match walk.read(span, &mut line)? {
+            // A fragment never was an event: its number was given again.
+            Some(line) if is_fragment(line) => None,
             Some(line) if found => seq_of_damaged(line),
             Some(line) => match last_event(line) {
                 Some(seq) => {
                     found = true;
                     Some(seq)
                 }
-                None if span.terminated && !is_fragment(line) => seq_of_damaged(line),
+                None if span.terminated => seq_of_damaged(line),
                 None => None,
             },
             None => over_long(&walk.source, span, &mut line)?,
@@ -246,6 +248,11 @@ mod tests {
         assert_eq!(after(""), (true, 8));
         assert_eq!(after("{\"seq\":8,\"ty"), (false, 8));
         assert_eq!(after("{\"seq\":8,\"ty\n"), (true, 8), "a healed fragment has no number");
+        assert_eq!(
+            end(&[b"{\"seq\":99,\"ty\n", event(1, 3).as_bytes()].concat()),
+            (true, 2),
+            "nor has one before the last event"
+        );
         assert_eq!(after("{\"seq\":8,\"type\":\"x\"}"), (false, 9), "only its newline is missing");
         assert_eq!(after("{\"seq\":8,\"type\":\"x}{\"}x\n"), (true, 9), "whole but damaged keeps its number");
         assert_eq!(after("\0\0\0{\"seq\":8,\"type\":\"x\"}\n"), (true, 9));

@@ -144,6 +144,10 @@ mod tests {
     const HUGE_EVENTS: u64 = 10_000_000;
 
     impl Source for Huge {
+        fn len_now(&self) -> io::Result<Option<u64>> {
+            Ok(Some(HUGE_EVENTS * 1000))
+        }
+
         fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
             let len = buffer.len().min(usize::try_from(HUGE_EVENTS * 1000 - offset).unwrap());
             let mut line = (u64::MAX, String::new());

@@ -18,6 +18,8 @@ pub const MEMBERS: [&str; 10] =
 pub struct Event<'a> {
     /// The line, without newline, carriage return and byte order mark.
     pub line: &'a [u8],
+    /// The same as text.
+    pub text: &'a str,
     /// Its number in the run, from 0.
     pub seq: u64,
     /// When it was appended, as written.
@@ -59,11 +61,11 @@ impl<'a> Event<'a> {
     /// # Errors
     /// What keeps it from being an event.
     pub fn parse(line: &'a [u8]) -> Result<Self, Flaw> {
-        let text = std::str::from_utf8(line).map_err(|error| match error.error_len() {
+        let text_of_line = std::str::from_utf8(line).map_err(|error| match error.error_len() {
             None => Flaw::CutShort,
             Some(_) => Flaw::InvalidUtf8(error.valid_up_to()),
         })?;
-        let members: Members<'a> = serde_json::from_str(text).map_err(|error| {
+        let members: Members<'a> = serde_json::from_str(text_of_line).map_err(|error| {
             if error.is_eof() {
                 Flaw::CutShort
             } else if error.is_data() {
@@ -72,7 +74,7 @@ impl<'a> Event<'a> {
                 Flaw::NotJson(plain(&error))
             }
         })?;
-        members.into_event(line)
+        members.into_event(line, text_of_line)
     }
 
     /// The text of a member of `data`, by its path of keys.
@@ -221,11 +223,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn into_event(self, line: &'a [u8]) -> Result<Event<'a>, Flaw> {
+    fn into_event(self, line: &'a [u8], whole: &'a str) -> Result<Event<'a>, Flaw> {
         let [seq, timestamp, kind, run_id, branch_id, node_id, data, tenant_id, log_offset, active_ms] = self.0;
         let missing = |name: &str| Flaw::NotEvent(format!("has no {name}"));
         Ok(Event {
             line,
+            text: whole,
             seq: count("seq", Some(seq.ok_or_else(|| missing("seq"))?))?.ok_or_else(|| missing("seq"))?,
             timestamp: text("timestamp", timestamp)?,
             kind: text("type", Some(kind.ok_or_else(|| missing("type"))?))?,

@@ -9,6 +9,89 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use super::event::Text;
 
+/// Looks for keys given twice in many lines: a fast glance at each, and a thorough look only where that finds something.
+#[derive(Default)]
+pub struct KeyCheck {
+    /// Hashes of the keys of all objects that are open.
+    hashes: Vec<u64>,
+    /// Where the hashes of each open object begin; an array has none.
+    open: Vec<Option<usize>>,
+}
+
+/// An object with more keys than this is left to the thorough look, in keys.
+const GLANCE_KEYS_MAX: usize = 64;
+
+impl KeyCheck {
+    /// The first key that some object of `json`, which must be valid, gives twice. `None` also for what cannot be looked
+    /// through.
+    pub fn first_duplicate(&mut self, json: &str) -> Option<String> {
+        if self.is_clean(json.as_bytes()) { None } else { first_duplicate(json).ok().flatten() }
+    }
+
+    /// Whether no key can be there twice. Says no when in doubt: a key has an escape, or two have the same hash.
+    fn is_clean(&mut self, json: &[u8]) -> bool {
+        self.hashes.clear();
+        self.open.clear();
+        let (mut at, mut is_key) = (0, false);
+        while let Some(&byte) = json.get(at) {
+            at += 1;
+            match byte {
+                b'{' => {
+                    self.open.push(Some(self.hashes.len()));
+                    is_key = true;
+                }
+                b'[' => {
+                    self.open.push(None);
+                    is_key = false;
+                }
+                b'}' | b']' => {
+                    if let Some(Some(begin)) = self.open.pop() {
+                        self.hashes.truncate(begin);
+                    }
+                    is_key = false;
+                }
+                b',' => is_key = matches!(self.open.last(), Some(Some(_))),
+                b'"' => {
+                    let (len, has_escapes) = string_len(json.get(at..).unwrap_or_default());
+                    if is_key && (has_escapes || !self.is_new(json.get(at..at + len).unwrap_or_default())) {
+                        return false;
+                    }
+                    is_key = false;
+                    at += len + 1;
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+
+    /// Remembers a key of the innermost object; says whether it is the first like it.
+    fn is_new(&mut self, key: &[u8]) -> bool {
+        let hash = key
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        let begin = self.open.last().copied().flatten().unwrap_or(0);
+        let siblings = self.hashes.get(begin..).unwrap_or_default();
+        let is_new = siblings.len() < GLANCE_KEYS_MAX && !siblings.contains(&hash);
+        self.hashes.push(hash);
+        is_new
+    }
+}
+
+/// The length of a string whose opening quote lies before `rest`, and whether it has escapes.
+fn string_len(rest: &[u8]) -> (usize, bool) {
+    let (mut at, mut has_escapes) = (0, false);
+    while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(at..).unwrap_or_default()) {
+        at += found;
+        if rest.get(at) == Some(&b'"') {
+            return (at, has_escapes);
+        }
+        has_escapes = true;
+        at += 2;
+    }
+    (rest.len(), has_escapes)
+}
+
 /// Objects with more keys than this are remembered in a set instead of a list.
 const LIST_KEYS_MAX: usize = 16;
 
@@ -124,6 +207,58 @@ mod tests {
         assert_eq!(find(&format!("{{{many}}}")), None);
         assert_eq!(find(&format!("{{{many},\"k3\":0}}")).as_deref(), Some("k3"));
         assert_eq!(find(&format!("{{{many},\"k99\":0}}")).as_deref(), Some("k99"));
+    }
+
+    #[test]
+    fn the_glance_agrees_with_the_thorough_look() {
+        let many = (0..100).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
+        let mut check = KeyCheck::default();
+        for json in [
+            r#"{"a":1,"b":[{"a":1},{"a":2}],"c":{"a":null},"d":"a","e":["a","a"]}"#,
+            r#"{"a":"b","b":"a","c":["b","c"]}"#,
+            r#"{"a":1,"b":2,"a":3}"#,
+            r#"{"a":{"a":1},"b":{"b":{"x":1},"b":2}}"#,
+            r#"{"a":[{"x":1},7],"x":2,"a":1}"#,
+            r#"[{"x":{"k":1,"\u006b":2}}]"#,
+            r#"{"\"":1,"b":"\\","c":"\"","d":1}"#,
+            r#"{"a":"\",\"a\":1,"}"#,
+            &format!("{{{many}}}"),
+            &format!("{{{many},\"k3\":0}}"),
+        ] {
+            assert_eq!(check.first_duplicate(json), first_duplicate(json).unwrap(), "{json}");
+        }
+        assert!(check.is_clean(br#"{"a":1,"b":[{"a":1},{"a":2}],"c":{"a":null},"d":"a,"}"#), "no second look");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_glance_misses_nothing(tokens in proptest::collection::vec(0..9_usize, 1..40)) {
+            // Any nesting of objects and arrays over few keys, closed at the end.
+            let (mut json, mut open) = (String::from("{"), vec!['}']);
+            let mut first = true;
+            for token in tokens {
+                if token < 2 && open.len() > 1 {
+                    json.extend(open.pop());
+                    first = false;
+                    continue;
+                }
+                if !std::mem::take(&mut first) {
+                    json.push(',');
+                }
+                if open.last() == Some(&'}') {
+                    json += ["\"a\":", "\"b\" : ", "\"\\u0061\":"][token % 3];
+                }
+                match token {
+                    3 | 4 => { json.push('{'); open.push('}'); first = true; }
+                    5 => { json.push('['); open.push(']'); first = true; }
+                    6 => json += "\"a\"",
+                    _ => json += "1.5",
+                }
+            }
+            json.extend(open.iter().rev());
+            let mut check = KeyCheck::default();
+            proptest::prop_assert_eq!(check.first_duplicate(&json), first_duplicate(&json).unwrap(), "{}", json);
+        }
     }
 
     #[test]

@@ -72,6 +72,8 @@ pub struct Lines<S> {
     passed_over: u64,
     /// The last read gave less than was asked for.
     short: bool,
+    /// The line at this offset has been read anew, after it had seemed to be the last one.
+    reread: Option<u64>,
     /// The end was reached, and nothing behind it is looked at any more.
     ended: bool,
 }
@@ -79,17 +81,17 @@ pub struct Lines<S> {
 impl<S: Source> Lines<S> {
     /// Reads lines from `offset`, which should be where a line begins.
     pub fn new(source: S, offset: u64) -> Self {
-        let (buffer, number) = (Vec::new(), 1);
         Self {
             source,
-            buffer,
+            buffer: Vec::new(),
             start: 0,
             searched: 0,
             end: 0,
             offset,
-            number,
+            number: 1,
             passed_over: 0,
             short: false,
+            reread: None,
             ended: false,
         }
     }
@@ -136,10 +138,7 @@ impl<S: Source> Lines<S> {
             if self.passed_over > 0 || self.end - self.start >= LINE_BYTES_MAX {
                 self.passed_over += self.let_go();
             }
-            // Bytes that follow the end of a file are not joined to what was read before them: that may have been taken
-            // back in between.
-            let at_end = self.short && self.source.ends_short();
-            if !at_end && self.fill()? > 0 {
+            if !self.is_at_end()? && self.fill()? > 0 {
                 continue;
             }
             self.short = false;
@@ -184,7 +183,7 @@ impl<S: Source> Lines<S> {
             self.offset += zeros as u64;
             self.start += zeros;
             self.searched = self.start;
-            if self.start < self.end || (self.short && self.source.ends_short()) || self.fill()? == 0 {
+            if self.start < self.end || self.is_at_end()? || self.fill()? == 0 {
                 return Ok(Piece { offset, number, content: Content::Hole(len) });
             }
         }
@@ -196,6 +195,26 @@ impl<S: Source> Lines<S> {
         self.offset += len;
         (self.start, self.searched, self.end) = (0, 0, 0);
         len
+    }
+
+    /// Whether the last read met the end of a file.
+    ///
+    /// Bytes that follow such an end are not joined to what was read before them, which may have been taken back in
+    /// between: where the file has grown since, the line is read anew, once.
+    fn is_at_end(&mut self) -> io::Result<bool> {
+        if !self.short {
+            return Ok(false);
+        }
+        let Some(len) = self.source.len_now()? else { return Ok(false) };
+        let read_to = self.offset + (self.end - self.start) as u64;
+        if read_to >= len {
+            return Ok(true);
+        }
+        if self.reread != Some(self.offset) {
+            self.reread = Some(self.offset);
+            (self.end, self.searched) = (self.start, self.start);
+        }
+        Ok(false)
     }
 
     /// Reads one more block behind what is there.
@@ -265,6 +284,35 @@ mod tests {
         assert_eq!(pieces(&log), [format!("1@0 long {LINE_BYTES_MAX} Newline"), format!("2@{after} b Newline")]);
         log.truncate(LINE_BYTES_MAX);
         assert_eq!(pieces(&log), [format!("1@0 long {LINE_BYTES_MAX} Eof")]);
+    }
+
+    /// A file that another process changes at the moment when its end has been met.
+    struct Changing(std::cell::Cell<usize>, [&'static [u8]; 2]);
+
+    impl Source for Changing {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            self.1[self.0.get()].read_at(buffer, offset)
+        }
+        fn len_now(&self) -> io::Result<Option<u64>> {
+            self.0.set(1);
+            self.1[1].len_now()
+        }
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_joined_to_what_came_after() {
+        let mut lines = Lines::new(Changing(std::cell::Cell::new(0), [b"one\ntw", b"one\n2\n"]), 0);
+        let mut texts = Vec::new();
+        while let Some(piece) = lines.next(Tail::Emit).unwrap() {
+            let Content::Line(bytes, _) = piece.content else { unreachable!() };
+            texts.push(String::from_utf8_lossy(bytes).into_owned());
+        }
+        // Shorter than what was read of it: the tail is what was there at that moment.
+        assert_eq!(texts, ["one", "tw"]);
+        let mut lines = Lines::new(Changing(std::cell::Cell::new(0), [b"one\ntw", b"one\n2 and 3\n"]), 0);
+        lines.next(Tail::Emit).unwrap();
+        let piece = lines.next(Tail::Emit).unwrap().unwrap();
+        assert_eq!((piece.offset, piece.content), (4, Content::Line(b"2 and 3", End::Newline)));
     }
 
     #[test]

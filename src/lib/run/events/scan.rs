@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 
 use super::damage::{Cause, Damage, Tally, Weight};
 use super::event::{Event, Flaw};
+use super::keys::KeyCheck;
 use super::lines::{Content, End, Lines, Piece, Tail};
 use super::order::{Misplaced, Order};
 use super::source::Source;
-use super::{LINE_BYTES_MAX, bare_line, keys};
+use super::{LINE_BYTES_MAX, bare_line};
 use crate::error::{IoContext, Result};
 use crate::stream::quote;
 
@@ -29,6 +30,7 @@ pub struct Scan<S> {
     numbered: bool,
     run: Option<String>,
     order: Order,
+    keys: KeyCheck,
     tally: Tally,
 }
 
@@ -40,6 +42,7 @@ impl<S: Source> Scan<S> {
             numbered: true,
             run: None,
             order: Order::whole(),
+            keys: KeyCheck::default(),
             tally: Tally::default(),
         }
     }
@@ -107,6 +110,7 @@ impl<S: Source> Scan<S> {
                 line: self.numbered.then_some(piece.number),
                 run: self.run.as_deref(),
                 order: &mut self.order,
+                keys: &mut self.keys,
                 tally: &mut self.tally,
             };
             if judge.piece(&piece, &mut visit)?.is_break() {
@@ -121,6 +125,7 @@ struct Judge<'s> {
     line: Option<u64>,
     run: Option<&'s str>,
     order: &'s mut Order,
+    keys: &'s mut KeyCheck,
     tally: &'s mut Tally,
 }
 
@@ -203,9 +208,7 @@ impl Judge<'_> {
         if end == End::Eof {
             odd.push((Cause::TornTail, "the event is whole, only its newline is missing".into()));
         }
-        // What cannot be looked through has been read as an event, which is what counts here.
-        let text = std::str::from_utf8(event.line).unwrap_or_default();
-        if let Ok(Some(key)) = keys::first_duplicate(text) {
+        if let Some(key) = self.keys.first_duplicate(event.text) {
             odd.push((Cause::DuplicateKey, format!("key {} is given twice", quote::name(key.as_bytes()))));
         }
         odd

@@ -18,15 +18,16 @@ pub trait Source {
     /// What the operating system said.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Whether a read that gives less than was asked for has met the end.
-    fn ends_short(&self) -> bool {
-        true
-    }
+    /// How long it is now; `None` for a pipe, whose end shows only when nothing more comes.
+    ///
+    /// # Errors
+    /// What the operating system said.
+    fn len_now(&self) -> io::Result<Option<u64>>;
 }
 
 impl<S: Source + ?Sized> Source for &S {
-    fn ends_short(&self) -> bool {
-        (**self).ends_short()
+    fn len_now(&self) -> io::Result<Option<u64>> {
+        (**self).len_now()
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -35,6 +36,10 @@ impl<S: Source + ?Sized> Source for &S {
 }
 
 impl Source for File {
+    fn len_now(&self) -> io::Result<Option<u64>> {
+        len(self).map(Some)
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         loop {
             match rustix::io::pread(self, &mut *buffer, offset) {
@@ -46,6 +51,10 @@ impl Source for File {
 }
 
 impl Source for [u8] {
+    fn len_now(&self) -> io::Result<Option<u64>> {
+        Ok(Some(self.len() as u64))
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or_default();
         let count = rest.len().min(buffer.len());
@@ -67,8 +76,8 @@ impl<R: Read> Stream<R> {
 }
 
 impl<R: Read> Source for Stream<R> {
-    fn ends_short(&self) -> bool {
-        false
+    fn len_now(&self) -> io::Result<Option<u64>> {
+        Ok(None)
     }
 
     fn read_at(&self, buffer: &mut [u8], _offset: u64) -> io::Result<usize> {

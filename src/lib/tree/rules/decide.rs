@@ -37,7 +37,7 @@ const TEMP_NAME_PREFIX: &[u8] = b".iterion-tmp-";
 
 impl HardReason {
     /// The reason in the name itself, whatever lies above.
-    fn of_name(name: &[u8]) -> Option<Self> {
+    pub fn of_name(name: &[u8]) -> Option<Self> {
         match name {
             b".git" => Some(Self::Git),
             b".iterion" => Some(Self::Iterion),

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::decimal::Decimal;
 use super::{Reducer, row};
-use crate::run::events::event::{Event, integer, string};
+use crate::run::events::event::{Event, integer, members, string};
 
 /// Adds up what nodes report.
 #[derive(Debug, Default)]
@@ -56,9 +56,42 @@ impl Sum {
     }
 }
 
-/// A reserved member, which stands at the top of the data, or in the output, or both.
-fn reserved<'a>(event: &Event<'a>, key: &str) -> Option<&'a RawValue> {
-    event.datum(&[key]).or_else(|| event.datum(&["output", key]))
+/// What a node reports, found in one pass over its data: reserved members stand at the top, or in the output, or both.
+#[derive(Default)]
+struct Report<'a>([Option<&'a RawValue>; RESERVED.len()]);
+
+const RESERVED: [&str; 3] = ["_tokens", "_cost_usd", "_model"];
+
+impl<'a> Report<'a> {
+    fn of(event: &Event<'a>) -> Self {
+        let mut report = Self::default();
+        let mut output = None;
+        for (key, value) in event.members_of_data() {
+            if key == "output" {
+                output = Some(value);
+            }
+            report.take(&key, value);
+        }
+        if report.0.iter().any(Option::is_none)
+            && let Some(output) = output
+        {
+            let top = report.0;
+            for (key, value) in members(output.get()) {
+                report.take(&key, value);
+            }
+            for (found, top) in report.0.iter_mut().zip(top) {
+                *found = top.or(*found);
+            }
+        }
+        report
+    }
+
+    fn take(&mut self, key: &str, value: &'a RawValue) {
+        let place = RESERVED.iter().position(|reserved| *reserved == key);
+        if let Some(found) = place.and_then(|place| self.0.get_mut(place)) {
+            *found = Some(value);
+        }
+    }
 }
 
 impl Reducer for Costs {
@@ -66,13 +99,14 @@ impl Reducer for Costs {
         if event.kind != "node_finished" {
             return None;
         }
-        let tokens = reserved(event, "_tokens").and_then(integer);
-        let cost = reserved(event, "_cost_usd").and_then(|raw| Decimal::parse(raw.get()));
+        let Report([tokens, cost, model]) = Report::of(event);
+        let tokens = tokens.and_then(integer);
+        let cost = cost.and_then(|raw| Decimal::parse(raw.get()));
         if tokens.is_none() && cost.is_none() {
             return None;
         }
         let (tokens, cost) = (tokens.unwrap_or(0), cost.unwrap_or_default());
-        let model = reserved(event, "_model").and_then(string).unwrap_or_default();
+        let model = model.and_then(string).unwrap_or_default();
         self.total.add(tokens, cost);
         let place = self.rows.iter().position(|(node, known, _)| *node == event.node_id && *known == model);
         if let Some((_, _, sum)) = place.and_then(|place| self.rows.get_mut(place)) {

@@ -246,7 +246,8 @@ fn hostile_patterns_end_soon() {
     ] {
         assert!(keeps(&rules(&pattern), path), "{pattern}");
     }
-    assert!(started.elapsed().as_millis() < 450, "nine patterns took {:?}", started.elapsed());
+    // Some tenths of a second on a busy machine; a matcher that tries all ways would need longer than anybody waits.
+    assert!(started.elapsed().as_secs() < 20, "nine patterns took {:?}", started.elapsed());
 }
 
 /// The shape that the original is measured with; run with `--release -- --ignored --nocapture rules_bench`.
