@@ -15,6 +15,17 @@ use crate::stream::quote;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId([u8; 32]);
 
+/// The value of each lower-case hex digit; 255 for every other byte.
+const DIGIT_VALUES: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[b"0123456789abcdef"[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
+
 impl ObjectId {
     /// Takes the digest itself.
     #[must_use]
@@ -23,14 +34,23 @@ impl ObjectId {
     }
 
     /// Reads the text form; `None` unless it is exactly 64 lower-case hex digits.
+    ///
+    /// A capture of 50 000 files reads 150 000 of them; the general decoder was the first thing in its profile.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
-        if text.len() != 64 || text.iter().any(u8::is_ascii_uppercase) {
+        let (pairs, []) = text.as_chunks::<2>() else { return None };
+        let mut bytes = [0; 32];
+        if pairs.len() != bytes.len() {
             return None;
         }
-        let mut bytes = [0; 32];
-        hex::decode_to_slice(text, &mut bytes).ok()?;
-        Some(Self(bytes))
+        // No branch a digit: a bad one shows in the high nibble of the sum of all.
+        let mut bad = 0;
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            let (high, low) = (DIGIT_VALUES[usize::from(*high)], DIGIT_VALUES[usize::from(*low)]);
+            bad |= high | low;
+            *byte = high << 4 | (low & 15);
+        }
+        (bad & 0xf0 == 0).then_some(Self(bytes))
     }
 
     /// Reads an id that a person or another program named.
@@ -237,6 +257,13 @@ mod tests {
     fn object_ids_are_64_lower_hex_digits_and_nothing_else() {
         let good = "a3".repeat(32);
         assert_eq!(ObjectId::parse(good.as_bytes()).unwrap().to_string(), good);
+        for byte in 0..=255_u8 {
+            for place in [0, 31, 63] {
+                let mut text = good.clone().into_bytes();
+                text[place] = byte;
+                assert_eq!(ObjectId::parse(&text).is_some(), matches!(byte, b'0'..=b'9' | b'a'..=b'f'), "{byte}");
+            }
+        }
         for bad in ["", "a", "ab", "ABCDEF", &"z".repeat(64), &"a".repeat(80), &"A3".repeat(32), "../../etc/passwd"]
         {
             assert_eq!(ObjectId::parse(bad.as_bytes()), None, "{bad}");
