@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::covers::CoverageRules;
 use workspacetrack::history::diff::patch::{Content, Files, NoFiles, Patch};
 use workspacetrack::history::diff::{self, Difference, Letter, Side};
+use workspacetrack::history::json;
 use workspacetrack::history::span::{Missing, Span};
-use workspacetrack::history::{History, json};
 use workspacetrack::run::events::nodes::{self, Start};
 use workspacetrack::store::pool::Pool;
 use workspacetrack::stream::quote;
@@ -50,11 +50,7 @@ const KINDS_WITHOUT_END: [&str; 7] = ["subbot", "compute", "router", "emit", "wa
 #[derive(clap::Args)]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     /// The node
@@ -71,13 +67,12 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
+    let history = cli.env.history(&args.history)?;
     let index = history.index()?;
     let span = match history.span(&index, &args.node, args.iter)? {
         Ok(span) => span,
         Err(missing) => {
-            let start = nodes::last_start(&store, history.run(), &args.node)?;
+            let start = nodes::last_start(history.store(), history.run(), &args.node)?;
             let reason = reason(cli, &args.node, missing, start.as_ref());
             if cli.json() {
                 let mut out = head(&args, history.run().as_str(), args.iter, false);
@@ -90,7 +85,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             return Ok(Status::No);
         }
     };
-    let pool = Pool::open(&store)?;
+    let pool = Pool::open(history.store())?;
     let (pre, post) = (history.manifest(&span.pre)?, history.manifest(&span.post)?);
     let old = Side { covers: CoverageRules::load(&pre, pool.as_ref())?, manifest: &pre };
     let new = Side { covers: CoverageRules::load(&post, pool.as_ref())?, manifest: &post };

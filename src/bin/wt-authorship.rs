@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::authorship::{Authorship, Interval};
-use workspacetrack::history::{History, json, label};
+use workspacetrack::history::{json, label};
 use workspacetrack::run::events::nodes::Stops;
 use workspacetrack::store::pool::Pool;
 use workspacetrack::store::relpath::RelPathBuf;
@@ -59,11 +59,7 @@ static PAGE: Page = Page {
 #[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     /// The snapshot to begin with
@@ -100,13 +96,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
+    let history = cli.env.history(&args.history)?;
     let index = history.index()?;
     let from = history.resolve(&index, &args.from)?;
     let to = args.to.as_deref().map(|name| history.resolve(&index, name)).transpose()?;
-    let pool = Pool::open(&store)?;
-    let stops = Stops::read(&store, history.run())?;
+    let pool = Pool::open(history.store())?;
+    let stops = Stops::read(history.store(), history.run())?;
     let authorship = history.authorship(&index, &from, to.as_ref(), pool.as_ref(), &|older, newer| {
         stops.show_a_stop(older.id.unix_ns(), newer.id.unix_ns())
     })?;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use workspacetrack::act::compare::{Look, Now};
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs, parse_size};
+use workspacetrack::cli::args::{HistoryArgs, ZeroArgs, parse_size};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status, paint};
 use workspacetrack::error::Result;
@@ -69,11 +69,7 @@ static PAGE: Page = Page {
 #[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     /// Write paths without letters
@@ -109,10 +105,9 @@ fn main() -> ExitCode {
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let limits = args.paths.iter().map(|path| paths::parse(path.as_bytes())).collect::<Result<Vec<_>>>()?;
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
+    let history = cli.env.history(&args.history)?;
     let index = history.index()?;
-    let pool = Pool::open(&store)?;
+    let pool = Pool::open(history.store())?;
     let older = history.manifest(&history.resolve(&index, &args.older)?)?;
     let old = Side { covers: CoverageRules::load(&older, pool.as_ref())?, manifest: &older };
     let in_pool: &dyn Files = pool.as_ref().map_or(&NoFiles, |pool| pool);
@@ -121,7 +116,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         let new = Side { covers: CoverageRules::load(&newer, pool.as_ref())?, manifest: &newer };
         return write(&args, cli, &limits, &old, &new, [in_pool, in_pool]);
     }
-    let workspace = cli.env.workspace(&args.workspace)?;
+    let workspace = cli.env.workspace(&args.history.workspace)?;
     let now = look(&args, cli, &workspace, &history, &index, &older, &limits)?;
     write(&args, cli, &limits, &old, &now.side(), [in_pool, &workspace])
 }

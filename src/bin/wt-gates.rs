@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::diff::Letter;
 use workspacetrack::history::gates::{Execution, Range};
-use workspacetrack::history::{History, json};
+use workspacetrack::history::json;
 use workspacetrack::store::pool::Pool;
 use workspacetrack::store::relpath::RelPathBuf;
 
@@ -42,11 +42,7 @@ static PAGE: Page = Page {
 #[derive(clap::Args)]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     /// Only this gate
@@ -60,9 +56,8 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
-    let ranges = history.gate_ranges(&history.index()?, args.gate, Pool::open(&store)?.as_ref())?;
+    let history = cli.env.history(&args.history)?;
+    let ranges = history.gate_ranges(&history.index()?, args.gate, Pool::open(history.store())?.as_ref())?;
     if ranges.is_empty() {
         cli.note(match args.gate {
             Some(gate) => format!("run '{}' has no gate {gate}", history.run()),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{EngineArgs, HistoryArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Result};
@@ -74,11 +74,7 @@ static PAGE: Page = Page {
 #[allow(clippy::struct_excessive_bools, reason = "each is one switch on the command line")]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     #[command(flatten)]
@@ -124,8 +120,7 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
+    let history = cli.env.history(&args.history)?;
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let expected = match &args.expect {
         Some(text) => Expected::named(text)?,

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs};
+use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::clock;
 use workspacetrack::error::Result;
 use workspacetrack::history::graph::Graph;
+use workspacetrack::history::json;
 use workspacetrack::history::log::{Reach, Row, Summary, Which};
-use workspacetrack::history::{History, json};
 use workspacetrack::store::id::SnapshotId;
 use workspacetrack::stream::quote;
 use workspacetrack::tree::rules::TextGlob;
@@ -41,11 +41,7 @@ static PAGE: Page = Page {
 #[derive(clap::Args)]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     /// Also list what the chain does not reach
     #[arg(long)]
     all: bool,
@@ -66,8 +62,7 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
+    let history = cli.env.history(&args.history)?;
     let index = history.index()?;
     let glob = args.labels.as_deref().map(TextGlob::named).transpose()?;
     let (mut left, mut status) = (args.count_max.unwrap_or(u64::MAX), Status::Done);

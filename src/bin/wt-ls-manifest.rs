@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
-use workspacetrack::history::History;
 use workspacetrack::history::coverage::{Gap, Selection};
 use workspacetrack::history::json;
 use workspacetrack::history::manifest::{Entry, Manifest, Node};
@@ -32,11 +31,7 @@ static PAGE: Page = Page {
 #[derive(clap::Args)]
 struct Args {
     #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    run: RunArgs,
+    history: HistoryArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     /// Close the list with an empty item
@@ -58,8 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    let history = History::new(&store, cli.env.run(&args.run)?);
+    let history = cli.env.history(&args.history)?;
     let id = history.resolve(&history.index()?, &args.snapshot)?;
     let manifest = history.manifest(&id)?;
     if args.records {

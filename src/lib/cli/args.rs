@@ -47,6 +47,20 @@ pub struct RunArgs {
     pub run: Option<OsString>,
 }
 
+/// Which history: what most programs need.
+#[derive(Args, Debug, Clone)]
+pub struct HistoryArgs {
+    /// Which workspace.
+    #[command(flatten)]
+    pub workspace: WorkspaceArgs,
+    /// Which store.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Which run.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
 /// How items are separated.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct ZeroArgs {

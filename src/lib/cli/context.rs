@@ -5,8 +5,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::args::{RunArgs, StoreArgs, WorkspaceArgs};
+use super::args::{HistoryArgs, RunArgs, StoreArgs, WorkspaceArgs};
 use crate::error::{Error, Kind, Result};
+use crate::history::History;
 use crate::store::fsio::Durability;
 use crate::store::id::RunId;
 use crate::store::lock::{Mode, Patience};
@@ -171,6 +172,17 @@ impl Environment {
     pub fn run(&self, args: &RunArgs) -> Result<RunId> {
         self.run_if_named(args)?
             .ok_or_else(|| Error::new(Kind::Usage, "no run is named").hint("name it with --run or WT_RUN"))
+    }
+}
+
+impl Environment {
+    /// The history that the options name; neither workspace nor store need exist.
+    ///
+    /// # Errors
+    /// As [`Environment::store`] and [`Environment::run`].
+    pub fn history(&self, args: &HistoryArgs) -> Result<History> {
+        let store = self.store(&args.store, &self.workspace_path(&args.workspace))?;
+        Ok(History::new(&store, self.run(&args.run)?))
     }
 }
 

@@ -4,7 +4,11 @@
 //! been at rest for a moment by then: within one tick of the clock a file can change twice and look the same (the racy
 //! rule, design section 6).
 
-use rustix::fs::{FileType, Stat};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{AtFlags, FileType, Stat};
+use rustix::io::Errno;
 
 use crate::stream::record::EntryKind;
 
@@ -84,6 +88,18 @@ impl FileStat {
             && self.mtime_ns == other.mtime_ns
             && self.mode == other.mode
             && self.inode == other.inode
+    }
+}
+
+/// Stats one name in a directory without following a link; `None` when nothing is there.
+///
+/// # Errors
+/// What the operating system said.
+pub fn stat_at(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<FileStat>> {
+    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat.into())),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -11,14 +11,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, RawDir};
+use rustix::fs::{FileType, RawDir};
 use rustix::io::Errno;
 
 use super::beneath;
 use super::listing::{Entry, Listing, Tree};
 use super::root::Workspace;
 use super::rules::{self, Inherited, Rules};
-use super::stat::FileStat;
+use super::stat::{FileStat, stat_at};
 use crate::error::{Error, IoContext, Result};
 use crate::store::relpath::RelPathBuf;
 use crate::stream::quote;
@@ -263,7 +263,7 @@ impl Shared<'_> {
     fn examine_closed(&self, task: &Task) -> Option<FileStat> {
         let path = task.path.as_deref()?;
         let parent = beneath::open_dir(self.walk.workspace.fd(), path.parent()).ok()?;
-        examine(&parent, path.file_name()).ok()?
+        stat_at(parent.as_fd(), path.file_name()).ok()?
     }
 
     fn read(&self, task: &Task, fd: &OwnedFd, listing: &mut Listing, scratch: &mut Scratch) -> io::Result<()> {
@@ -301,7 +301,7 @@ impl Shared<'_> {
         let mut is_dir = file_type == FileType::Directory;
         loop {
             if file_type == FileType::Unknown && stat.is_none() {
-                stat = examine(fd, name)?;
+                stat = stat_at(fd.as_fd(), name)?;
                 is_dir = stat.is_some_and(|stat| stat.kind == EntryKind::Dir);
             }
             let kind = if is_dir { rules::EntryKind::Dir } else { rules::EntryKind::NotDir };
@@ -319,7 +319,7 @@ impl Shared<'_> {
                 return Ok(());
             }
             if stat.is_none() {
-                stat = examine(fd, name)?;
+                stat = stat_at(fd.as_fd(), name)?;
             }
             let Some(stat) = stat else { return Ok(()) };
             if stat.kind == EntryKind::Dir {
@@ -360,13 +360,4 @@ fn is_gap(error: &io::Error) -> bool {
                 | Errno::NAMETOOLONG
         )
     )
-}
-
-/// Examines one name without following a link; `None` when it vanished.
-fn examine(fd: &OwnedFd, name: &[u8]) -> io::Result<Option<FileStat>> {
-    match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(stat.into())),
-        Err(Errno::NOENT) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
@@ -12,16 +12,7 @@ use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{EntryKind, Record};
 use crate::tree::beneath;
 use crate::tree::scan::record_of;
-use crate::tree::stat::FileStat;
-
-/// Stats one name without following a link; `None` when nothing is there.
-pub(super) fn examine(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<FileStat>> {
-    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(stat.into())),
-        Err(Errno::NOENT) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
-}
+use crate::tree::stat::{FileStat, stat_at};
 
 /// Whether a path is exactly as the plan saw it.
 pub(super) fn is_untouched(stat: &FileStat, planned: &Record) -> bool {
@@ -75,7 +66,7 @@ pub(super) fn compare_tree(
         for name in salvage::names_in(&dir)? {
             let below = RelPathBuf::join(inner.as_deref(), &name);
             let here = RelPathBuf::join(Some(root), below.as_bytes());
-            let Some(stat) = examine(dir.as_fd(), &name)? else { return Ok(TreeState::Changed) };
+            let Some(stat) = stat_at(dir.as_fd(), &name)? else { return Ok(TreeState::Changed) };
             match expected.get(&*here) {
                 Some(record) if stat.kind == EntryKind::Dir && is_planned(&stat, record) => {
                     seen += 1;

@@ -13,7 +13,6 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::RawDir;
 
-use super::compare::examine;
 use super::report::{Report, Salvaged};
 use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
 use super::witness::{self, Witness};
@@ -28,7 +27,7 @@ use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind};
 use crate::tree::beneath;
 use crate::tree::root::Workspace;
-use crate::tree::stat::FileStat;
+use crate::tree::stat::{FileStat, stat_at};
 
 /// What is known of the items of an area.
 #[derive(Default)]
@@ -59,7 +58,7 @@ pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: 
         let Ok(opened) = beneath::open_dir(workspace.fd(), dir.map(|dir| &**dir)) else { continue };
         let names = names_in(&opened).on("cannot list", workspace.path())?;
         for name in names.into_iter().filter(|name| is_area_name(name, prefix.as_bytes())) {
-            let stat = examine(opened.as_fd(), &name).ok().flatten();
+            let stat = stat_at(opened.as_fd(), &name).ok().flatten();
             let is_ours = stat
                 .is_some_and(|stat| stat.kind == EntryKind::Dir && stat.uid == rustix::process::geteuid().as_raw());
             if !is_ours {
@@ -247,7 +246,7 @@ impl Clearer<'_> {
             };
             let here = RelPathBuf::join(level.path.as_deref(), &name);
             let full = self.workspace.path().join(here.as_path());
-            let Some(stat) = examine(level.dir.as_fd(), &name).on("cannot examine", &full)? else { continue };
+            let Some(stat) = stat_at(level.dir.as_fd(), &name).on("cannot examine", &full)? else { continue };
             let origin = match &level.origin {
                 Some(above) => Some(RelPathBuf::join(Some(above), &name)),
                 None => origin.cloned(),

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::compare::{TreeState, compare_tree, examine, is_planned, is_untouched};
+use super::compare::{TreeState, compare_tree, is_planned, is_untouched};
 use super::plan::Reason;
 use super::stage::Item;
 use super::swap::{Outcome, Swapper};
@@ -15,7 +15,7 @@ use crate::store::fsio::{self, Exchanged};
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::store::seam;
 use crate::stream::record::{EntryKind, Record};
-use crate::tree::stat::FileStat;
+use crate::tree::stat::{FileStat, stat_at};
 
 /// Whether what came out of an exchange is what the plan saw.
 type IsRight<'a> = &'a dyn Fn(BorrowedFd<'_>, &[u8], &FileStat) -> bool;
@@ -39,7 +39,7 @@ impl Swapper<'_> {
         match done {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let stat = self.dirs.with_parent(path, |dir| examine(dir, name))?;
+                let stat = self.dirs.with_parent(path, |dir| stat_at(dir, name))?;
                 let ours = stat.is_some_and(|stat| self.placed.contains(&(stat.device, stat.inode)));
                 return Ok(Outcome::Left(if ours { Reason::Collision } else { Reason::Changed }));
             }
@@ -64,7 +64,7 @@ impl Swapper<'_> {
     }
 
     fn note_placed(&mut self, path: &RelPath) -> io::Result<()> {
-        if let Some(stat) = self.dirs.with_parent(path, |dir| examine(dir, path.file_name()))? {
+        if let Some(stat) = self.dirs.with_parent(path, |dir| stat_at(dir, path.file_name()))? {
             self.placed.insert((stat.device, stat.inode));
         }
         Ok(())
@@ -79,7 +79,7 @@ impl Swapper<'_> {
         old: &Record,
     ) -> io::Result<Outcome> {
         let name = path.file_name();
-        let before = self.dirs.with_parent(path, |dir| examine(dir, name))?;
+        let before = self.dirs.with_parent(path, |dir| stat_at(dir, name))?;
         if !before.is_some_and(|stat| self.is_untouched(&stat, old)) {
             return Ok(Outcome::Left(Reason::Changed));
         }
@@ -90,7 +90,7 @@ impl Swapper<'_> {
     fn exchange_now(&mut self, item: &Item, path: &RelPathBuf, is_right: IsRight<'_>) -> io::Result<Outcome> {
         let name = path.file_name();
         let from = self.item_dir(item)?;
-        let ours = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
+        let ours = stat_at(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
         let swapped =
             self.dirs.with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name));
         match swapped {
@@ -100,7 +100,7 @@ impl Swapper<'_> {
             Err(error) => return Err(error),
         }
         self.clearing.copies.remove(&item.name);
-        let displaced = examine(from.as_fd(), item.name.as_bytes())?;
+        let displaced = stat_at(from.as_fd(), item.name.as_bytes())?;
         if let Some(stat) = displaced
             && is_right(from.as_fd(), item.name.as_bytes(), &stat)
         {
@@ -115,7 +115,7 @@ impl Swapper<'_> {
         seam::hook("before-exchange-back");
         for _ in 0..2 {
             self.dirs.with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name))?;
-            let out = examine(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
+            let out = stat_at(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
             if out == ours {
                 break;
             }
@@ -136,8 +136,8 @@ impl Swapper<'_> {
         let out = self.new_item('d', path, item)?;
         let out_dir = self.item_dir(&out)?;
         let is_dir = |stat: Option<FileStat>| stat.is_some_and(|stat| stat.kind == EntryKind::Dir);
-        let goes_out = is_dir(self.dirs.with_parent(path, |dir| examine(dir, name))?)
-            || is_dir(examine(from.as_fd(), item.name.as_bytes())?);
+        let goes_out = is_dir(self.dirs.with_parent(path, |dir| stat_at(dir, name))?)
+            || is_dir(stat_at(from.as_fd(), item.name.as_bytes())?);
         if goes_out {
             self.dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()))?;
         } else {
@@ -146,9 +146,9 @@ impl Swapper<'_> {
                 self.dirs.with_parent(path, |dir| fsio::link_new(dir, name, out_dir.as_fd(), out.name.as_bytes()));
         }
         let now = if goes_out {
-            examine(out_dir.as_fd(), out.name.as_bytes())?
+            stat_at(out_dir.as_fd(), out.name.as_bytes())?
         } else {
-            self.dirs.with_parent(path, |dir| examine(dir, name))?
+            self.dirs.with_parent(path, |dir| stat_at(dir, name))?
         };
         if now.is_some_and(|stat| is_right(out_dir.as_fd(), out.name.as_bytes(), &stat)) {
             let moved = self.dirs.with_parent(path, |dir| {
@@ -217,7 +217,7 @@ impl Swapper<'_> {
 
     pub(super) fn remove(&mut self, path: &RelPathBuf, old: &Record) -> io::Result<Outcome> {
         let name = path.file_name();
-        let before = self.dirs.with_parent(path, |dir| examine(dir, name));
+        let before = self.dirs.with_parent(path, |dir| stat_at(dir, name));
         match before {
             // It is gone already, which is all that was wanted.
             Ok(None) => return Ok(Outcome::Done),
@@ -237,7 +237,7 @@ impl Swapper<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
             Err(error) => return Err(error),
         }
-        let displaced = examine(out_dir.as_fd(), out.name.as_bytes())?;
+        let displaced = stat_at(out_dir.as_fd(), out.name.as_bytes())?;
         match displaced {
             Some(stat) if is_planned(&stat, old) => {
                 self.note_displaced(&stat);
@@ -273,7 +273,7 @@ impl Swapper<'_> {
     pub(super) fn remove_dir(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {
         let name = path.file_name();
         self.dirs.forget(path);
-        let mode = match self.dirs.with_parent(path, |dir| examine(dir, name)) {
+        let mode = match self.dirs.with_parent(path, |dir| stat_at(dir, name)) {
             Ok(Some(stat)) if stat.kind == EntryKind::Dir => stat.mode,
             Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
             Ok(None) => return Ok(Outcome::Done),

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::Request;
-use super::compare::{examine, is_planned};
+use super::compare::is_planned;
 use super::current::folds_to;
 use super::dirs::Dirs;
 use super::plan::{Op, Plan, Reason, Work};
@@ -29,6 +29,7 @@ use crate::store::seam;
 use crate::stream::quote;
 use crate::stream::record::{EntryKind, Record};
 use crate::tree::root::Workspace;
+use crate::tree::stat::stat_at;
 
 /// What came of one swap.
 pub(super) enum Outcome {
@@ -210,7 +211,7 @@ impl Swapper<'_> {
         old: &Record,
         durability: Durability,
     ) -> Result<Option<Item>> {
-        let stat = self.dirs.with_parent(&old.path, |dir| examine(dir, old.path.file_name()));
+        let stat = self.dirs.with_parent(&old.path, |dir| stat_at(dir, old.path.file_name()));
         match stat {
             Ok(Some(stat)) if stat.links > 1 => self.stage_put(pool, number, Some(old), durability),
             _ => Ok(None),
