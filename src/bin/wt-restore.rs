@@ -159,9 +159,6 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> 
 }
 
 fn print(args: &Args, cli: &mut Cli, report: &Report) {
-    for warning in &report.warnings {
-        cli.warn(warning);
-    }
     for line in &report.lines {
         if let Action::Keep(reason) = &line.action
             && !reason.is_as_requested()
@@ -178,19 +175,8 @@ fn print(args: &Args, cli: &mut Cli, report: &Report) {
             cli.out.item(&item, args.zero.framing().end());
         }
     }
-    for saved in &report.salvaged {
-        let what = saved.path.as_ref().map_or_else(|| "a file".into(), |path| quote::name(path.as_bytes()));
-        match (&saved.object, &saved.left_at) {
-            (Some(id), _) => cli.warn(format!("bytes of {what} that were nowhere else are object {id} now")),
-            (None, Some(place)) => {
-                cli.warn(format!("bytes of {what} cannot be read and stay in {}", quote::path(place)));
-            }
-            (None, None) => {}
-        }
-    }
-    for (path, id) in report.forced.iter().flat_map(|forced| &forced.stored) {
-        let name = quote::name(path.as_bytes());
-        cli.warn(format!("what {name} held is in no snapshot; 'wt-cat-object {id}' writes it"));
+    for notice in report.notices() {
+        cli.warn(notice);
     }
     for gap in &report.lost_gaps {
         let name = quote::name(gap.path.as_bytes());

@@ -122,6 +122,16 @@ impl Error {
         self
     }
 
+    /// Adds one more thing that the person has to know, behind the way out.
+    #[must_use]
+    pub fn also(mut self, what: impl fmt::Display) -> Self {
+        self.hint = Some(match self.hint {
+            Some(hint) => format!("{hint}; {what}"),
+            None => what.to_string(),
+        });
+        self
+    }
+
     /// Puts words in front of the message, to say what was being done.
     #[must_use]
     pub fn while_doing(mut self, what: impl fmt::Display) -> Self {

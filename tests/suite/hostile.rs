@@ -34,6 +34,11 @@ taking_a_restore_back_keeps_what_was_written_meanwhile: r#"
     test $code -eq 5; test "$(cat zz)" = uz
     test "$(cat a)" = userdata || wt-cat-object -e "$(echo userdata | sha256sum | cut -c 1-64)""#
 
+what_is_saved_on_the_way_out_of_a_refusal_is_named: r#"
+    echo 1 >a; wt-capture -q p >/dev/null; echo 2 >a; echo 2 >zz; wt-capture -q q >/dev/null
+    code=0; WT_TEST_HOOK="before-remove=echo userdata >a; echo uz >zz" wt-restore -q --all-or-nothing p >/dev/null 2>$X/err || code=$?
+    test $code -eq 5; grep -q "wt-cat-object $(echo userdata | sha256sum | cut -c 1-64)" $X/err"#
+
 a_save_with_the_old_times_below_a_directory_that_goes_is_not_lost: r#"
     echo file >d; wt-capture -q p >/dev/null; rm d; mkdir d; echo AAAA >d/f; wt-capture -q q >/dev/null
     hook="touch -r d/f $X/ref; echo BBBB >d/f; touch -r $X/ref d/f"

@@ -137,8 +137,8 @@ pub(crate) fn explain(
     undo: Option<&str>,
     run: &RunId,
 ) {
-    for warning in report.iter().flat_map(|report| &report.warnings) {
-        cli.warn(warning);
+    for notice in report.iter().flat_map(|report| report.notices()) {
+        cli.warn(notice);
     }
     let findings = told.findings;
     for error in &findings.unknown_runs {

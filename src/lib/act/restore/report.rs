@@ -1,10 +1,13 @@
 //! [`Report`]: what a restore did, path by path.
 
+use std::fmt;
+
 use super::plan::{Action, Plan, Reason, Step};
 use crate::history::coverage::Gap;
 use crate::history::manifest::Manifest;
 use crate::store::id::{ObjectId, SnapshotId};
 use crate::store::relpath::RelPathBuf;
+use crate::stream::quote;
 use crate::tree::rules::RuleSource;
 
 /// One path of a report.
@@ -49,6 +52,19 @@ pub struct Salvaged {
     pub object: Option<ObjectId>,
     /// Where they stay, if they do.
     pub left_at: Option<std::path::PathBuf>,
+}
+
+impl fmt::Display for Salvaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = self.path.as_ref().map_or_else(|| "a file".into(), |path| quote::name(path.as_bytes()));
+        match (&self.object, &self.left_at) {
+            (Some(id), _) => write!(f, "bytes of {what} that were nowhere else: 'wt-cat-object {id}' writes them"),
+            (None, Some(place)) => {
+                write!(f, "what {what} held cannot be removed and stays in {}", quote::path(place))
+            }
+            (None, None) => write!(f, "bytes of {what} were cleared"),
+        }
+    }
 }
 
 /// How many paths of a kind a report has.
@@ -103,6 +119,19 @@ impl Report {
                     .iter()
                     .any(|source| source.name().as_bytes() == line.path.as_bytes())
         })
+    }
+
+    /// What whoever asked for the restore has to be told beside its lines: what was wrong with the rules, and where bytes
+    /// are now that no snapshot has.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices = self.warnings.clone();
+        notices.extend(self.salvaged.iter().map(ToString::to_string));
+        for (path, id) in self.forced.iter().flat_map(|forced| &forced.stored) {
+            let name = quote::name(path.as_bytes());
+            notices.push(format!("what {name} held is in no snapshot; 'wt-cat-object {id}' writes it"));
+        }
+        notices
     }
 
     /// Counts by kind.

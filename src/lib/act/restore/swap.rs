@@ -107,7 +107,11 @@ pub(super) fn carry_out(
     let put_back = dirs.put_back().on("cannot put the mode of a directory back in", workspace.path());
     let cleared = salvage::clear(workspace, history, &area.path, &clearing);
     match cleared {
-        Ok(salvaged) => report.salvaged.extend(salvaged),
+        Ok(salvaged) => {
+            // An error is all that the person sees then, so it has to name what was saved on the way out.
+            done = done.map_err(|error| salvaged.iter().fold(error, Error::also));
+            report.salvaged.extend(salvaged);
+        }
         Err(error) if done.is_ok() => return Err(error),
         Err(_) => {}
     }
