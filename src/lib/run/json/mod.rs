@@ -101,9 +101,7 @@ impl Json {
     #[must_use]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         match self {
-            Self::Object(members) => {
-                members.iter_mut().rev().find(|(name, _)| name == key).map(|(_, value)| value)
-            }
+            Self::Object(members) => members.iter_mut().rev().find(|(name, _)| name == key).map(|(_, value)| value),
             _ => None,
         }
     }
@@ -230,7 +228,9 @@ impl Json {
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Scalar(a), Self::Scalar(b)) => a == b || self.text().is_some_and(|text| other.text() == Some(text)),
+            (Self::Scalar(a), Self::Scalar(b)) => {
+                a == b || self.text().is_some_and(|text| other.text() == Some(text))
+            }
             (Self::Array(a), Self::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b)),
             (Self::Object(a), Self::Object(b)) => {
                 a.len() == b.len()
@@ -285,7 +285,7 @@ mod tests {
             "  \"n\": null,\n  \"o\": {\n    \"k\": 1e3\n  }\n}"
         );
         assert_eq!(String::from_utf8(tree(text).indented()).unwrap(), text);
-        assert_eq!(tree(text).compact(), text.replace("\n", "").replace("  ", "").replace("\": ", "\":"));
+        assert_eq!(tree(text).compact(), text.replace('\n', "").replace("  ", "").replace("\": ", "\":"));
     }
 
     #[test]

@@ -16,7 +16,8 @@ impl Json {
     /// # Errors
     /// What is wrong with it, in words, and where.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let text = std::str::from_utf8(bytes).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
         Self::parse_text(text)
     }
 
