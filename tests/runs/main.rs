@@ -9,3 +9,14 @@
 #[path = "../events/sandbox.rs"]
 #[allow(dead_code, reason = "shared with the tests of the event log")]
 mod sandbox;
+
+mod artifacts;
+mod attachments;
+mod files_deleted;
+mod files_faults;
+mod files_race;
+mod interactions;
+mod messages;
+mod plans_tools;
+mod shell;
+mod turns_log;

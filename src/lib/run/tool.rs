@@ -162,8 +162,9 @@ fn drain(content: &mut dyn Read, head: &mut Vec<u8>) -> Result<u64> {
     }
 }
 
+/// Keeps what may have to be rescued, and a character more, so that it shows where the last one ends.
 fn keep(head: &mut Vec<u8>, bytes: &[u8]) {
-    let room = usize::try_from(RESCUED_BYTES_MAX).unwrap_or(0).saturating_sub(head.len()).min(bytes.len());
+    let room = usize::try_from(RESCUED_BYTES_MAX + 4).unwrap_or(0).saturating_sub(head.len()).min(bytes.len());
     head.extend_from_slice(bytes.get(..room).unwrap_or_default());
 }
 
