@@ -227,7 +227,7 @@ fn a_link_is_good_for_its_time() {
     assert_eq!(verify("a b", &format!("{exp}0"), sig), 1);
     assert_eq!(verify("a b", &exp, &sig.replace(&sig[..1], "g")), 1);
     // Another program signs with the same key.
-    let hex: String = std::fs::read(&key).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = std::fs::read(&key).unwrap().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let script =
         format!("printf 'r\\na b\\n1' | openssl dgst -sha256 -mac HMAC -macopt hexkey:{hex} | sed 's/.*= *//'");
     if let Ok(signed) = std::process::Command::new("sh").args(["-c", &script]).output()

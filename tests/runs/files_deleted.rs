@@ -85,7 +85,7 @@ fn no_writer_brings_back_a_run_that_is_deleted_meanwhile() {
         if !sandbox.path().join("hit").exists() {
             // Presigning writes nothing in the run, and what fits into an event nothing at all.
             assert!(
-                line.contains(&"presign") || line == &["run-tool", "put", "t", "input"],
+                line.contains(&"presign") || *line == ["run-tool", "put", "t", "input"],
                 "{line:?}: {}",
                 done.err
             );

@@ -173,7 +173,9 @@ fn a_torn_tail_gets_a_line_of_its_own() {
 #[test]
 fn a_corrupt_log_is_not_added_to() {
     let sandbox = Sandbox::new();
-    let good = |n: usize| (0..n).map(|n| format!("{{\"id\":\"{n}\",\"status\":\"queued\"}}\n")).collect::<String>();
+    let good = |n: usize| {
+        (0..n).map(|n| format!("{{\"id\":\"{n}\",\"status\":\"queued\"}}\n")).collect::<Vec<_>>().concat()
+    };
     sandbox.put("user_messages.jsonl", format!("{}x\nx\n", good(4)));
     say(&sandbox, &["list"]).says(3, "line 6 of the messages is left out");
     say(&sandbox, &["queue", "x"]).ends(0).clear();

@@ -1,5 +1,7 @@
 //! `run-turn` (facts 4.10, case P) and `run-log` (facts 4.9, G 97).
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
 
 use crate::sandbox::{Sandbox, add, until};
@@ -99,7 +101,6 @@ fn a_piece_of_the_log_may_be_sent_twice() {
     assert_eq!(read("6", "11"), "World");
     assert_eq!(read("12", "0"), "more\0\0x");
     assert_eq!((read("99", "0"), read("5", "3")), (String::new(), String::new()));
-    use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(sandbox.run_dir().join("run.log")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
