@@ -84,6 +84,8 @@ fn a_body_stays_in_the_event_up_to_4096_bytes() {
     let text = "x".repeat(4096);
     assert_eq!(payload(&sandbox, text.as_bytes()), json!({ "output": text }));
     assert!(!sandbox.run_dir().join("tools").exists());
+    feed(&sandbox, &["run-tool", "put", "tu", "input", "--run", "q"], "x").ends(0).clear();
+    assert!(!sandbox.path().join("store/runs/q").exists(), "nothing is made for what is not stored");
     let longer = "x".repeat(4097);
     let said = payload(&sandbox, longer.as_bytes());
     assert_eq!(said, json!({"output_preview": text, "output_size": 4097, "output_ref": "tu"}));

@@ -68,7 +68,7 @@ pub fn put(
     threshold: u64,
     content: &mut dyn Read,
 ) -> Result<Put> {
-    access::prepare(store, run)?;
+    access::check(store, run)?;
     let mut head = read_head(content, threshold.max(INLINE_BYTES_MAX))?;
     let key = body.as_str();
     if head.is_empty() {
@@ -79,6 +79,7 @@ pub fn put(
     {
         return Ok(Put { payload: Json::object([(key, Json::string(text))]), lost: None });
     }
+    access::prepare(store, run)?;
     let mut size = head.len() as u64;
     let stored = store_body(store, run, tool_use, body, &mut head, &mut size, content)?;
     let mut payload = Json::object::<&str>([]);
