@@ -72,7 +72,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// Makes an error of `kind`; `message` is lower case and has no full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, path: None, cause: None, is_reported: false, facts: Vec::new() }
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            path: None,
+            cause: None,
+            is_reported: false,
+            facts: Vec::new(),
+        }
     }
 
     /// Makes a [`Kind::Usage`] error.

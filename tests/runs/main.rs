@@ -9,3 +9,5 @@
 #[path = "../events/sandbox.rs"]
 #[allow(dead_code, reason = "shared with the tests of the event log")]
 mod sandbox;
+
+mod record;

@@ -82,7 +82,8 @@ pub fn point(checkpoint: &mut Json, interaction: &str, questions: Option<Json>) 
 /// The node at which a checkpoint stands: that of a branch which is paused, else its own.
 #[must_use]
 pub fn paused_node(checkpoint: &Json) -> String {
-    let pending = checkpoint.at(&["parallel", "pending_node_id"]).and_then(Json::text).filter(|node| !node.is_empty());
+    let pending =
+        checkpoint.at(&["parallel", "pending_node_id"]).and_then(Json::text).filter(|node| !node.is_empty());
     pending.map_or_else(|| checkpoint.text_of("node_id").into_owned(), std::borrow::Cow::into_owned)
 }
 
@@ -128,10 +129,9 @@ pub fn expand(store: &Store, run: &RunId, checkpoint: &mut Json) -> Vec<String> 
         }
         match rebuilt(store, run, checkpoint, &alias) {
             Ok(body) => bodies.push((alias, body)),
-            Err(why) => missing.push(format!(
-                "the body of {} cannot be rebuilt: {why}",
-                quote::name(alias.as_bytes())
-            )),
+            Err(why) => {
+                missing.push(format!("the body of {} cannot be rebuilt: {why}", quote::name(alias.as_bytes())))
+            }
         }
     }
     if !bodies.is_empty() || checkpoint.get("artifacts").is_some() {
@@ -143,7 +143,8 @@ pub fn expand(store: &Store, run: &RunId, checkpoint: &mut Json) -> Vec<String> 
 /// The published names: the owners' and those with a body of their own. An older program recorded neither; then every node
 /// that has published stands for its newest output, and no provenance is made up.
 fn catalogue(checkpoint: &Json) -> Vec<String> {
-    let keys = |name: &str| checkpoint.get(name).map(Json::members).unwrap_or_default().iter().map(|(key, _)| key.clone());
+    let keys =
+        |name: &str| checkpoint.get(name).map(Json::members).unwrap_or_default().iter().map(|(key, _)| key.clone());
     let mut names: Vec<String> = keys("artifact_owners").chain(keys("artifacts")).collect();
     let is_known = checkpoint.get("artifacts_known").and_then(Json::as_boolean) == Some(true);
     if names.is_empty() && !is_known {
@@ -165,7 +166,8 @@ fn is_unverified(checkpoint: &Json, alias: &str) -> bool {
 
 fn rebuilt(store: &Store, run: &RunId, checkpoint: &Json, alias: &str) -> Result<Json> {
     let is_historical =
-        checkpoint.at(&["artifact_revisions", alias, "value_from_revision"]).and_then(Json::as_boolean) == Some(true);
+        checkpoint.at(&["artifact_revisions", alias, "value_from_revision"]).and_then(Json::as_boolean)
+            == Some(true);
     if is_historical {
         return of_revision(store, run, checkpoint, alias);
     }
@@ -180,9 +182,10 @@ fn rebuilt(store: &Store, run: &RunId, checkpoint: &Json, alias: &str) -> Result
 fn of_revision(store: &Store, run: &RunId, checkpoint: &Json, alias: &str) -> Result<Json> {
     let none = || Error::not_found("no revision is recorded");
     let revision = checkpoint.at(&["artifact_revisions", alias]).ok_or_else(none)?;
-    let node = Component::named("node id", &revision.text_of("node_id"))?;
-    let version = revision.get("version").and_then(Json::as_integer).filter(|version| *version >= 0).ok_or_else(none)?;
-    let path = layout::artifact(store.root(), run, &node, version);
+    let producer = Component::named("node id", &revision.text_of("node_id"))?;
+    let version =
+        revision.get("version").and_then(Json::as_integer).filter(|version| *version >= 0).ok_or_else(none)?;
+    let path = layout::artifact(store.root(), run, &producer, version);
     let artifact = document::read(&path)?;
     artifact.get("data").cloned().ok_or_else(|| Error::damaged(&path, "it has no data"))
 }

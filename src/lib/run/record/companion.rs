@@ -54,8 +54,7 @@ impl<'s> Companion<'s> {
             return Ok(());
         }
         let draft = Draft { kind: kind.to_owned(), data: data.compact(), ..Draft::default() };
-        let (receipt, synced) =
-            append::one(self.store, &self.run, &draft, telling == Telling::WhileRunning)?;
+        let (receipt, synced) = append::one(self.store, &self.run, &draft, telling == Telling::WhileRunning)?;
         self.seq = Some(receipt.seq);
         if let Synced::Failed(error) = synced {
             self.failure = Some(error);

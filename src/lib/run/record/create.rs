@@ -1,10 +1,10 @@
 //! Making a run: the whole first document in one exclusive write (facts 1.7). Two that make the same id are told apart by the
 //! file system; the run of the one that came first stays as it is.
 
-use super::write::{Receipt, refused};
+use super::write::{Receipt, exists_already};
 use super::{FORMAT_VERSION, ORDER, fresh, name, save};
 use crate::clock;
-use crate::error::{Error, Fact, Kind, Result};
+use crate::error::{Error, Fact, Result};
 use crate::run::document;
 use crate::run::json::Json;
 use crate::run::status::Status;
@@ -72,8 +72,8 @@ const NOT_OF_A_LAUNCH: [&str; 26] = [
 /// Makes a run.
 ///
 /// # Errors
-/// [`Kind::Conflict`] when there is one of this id, [`Kind::Refused`] for ids and members of newer formats,
-/// [`Kind::Usage`] for members that no launch may set; nothing is made then.
+/// [`crate::error::Kind::Conflict`] when there is one of this id, [`crate::error::Kind::Refused`] for ids and members of newer formats,
+/// [`crate::error::Kind::Usage`] for members that no launch may set; nothing is made then.
 pub fn create(store: &Store, run: &RunId, creation: &Creation) -> Result<Receipt> {
     store.refuse_deleted(run)?;
     fresh::named(run.as_str())?;
@@ -129,7 +129,7 @@ fn first_document(run: &RunId, creation: &Creation) -> Result<Json> {
 /// Publishes a first document, completed: name, times, version and revision.
 ///
 /// # Errors
-/// [`Kind::Conflict`] when there is a run of this id; it stays as it is.
+/// [`crate::error::Kind::Conflict`] when there is a run of this id; it stays as it is.
 pub fn publish(store: &Store, run: &RunId, mut document: Json) -> Result<Receipt> {
     complete(run, &mut document);
     let dir = layout::run(store.root(), run);
@@ -150,7 +150,7 @@ pub fn publish(store: &Store, run: &RunId, mut document: Json) -> Result<Receipt
 
 fn exists(store: &Store, run: &RunId) -> Error {
     match super::load(store, run) {
-        Ok(stored) => refused(&stored, "it exists already").with_kind(Kind::Conflict),
+        Ok(stored) => exists_already(&stored),
         // Whatever is wrong with it, it is there.
         Err(_) => Error::conflict(format!("run {} exists already", quote::name(run.as_str().as_bytes())))
             .with_fact("status", Fact::Text(String::new())),

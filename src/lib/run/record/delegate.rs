@@ -6,8 +6,8 @@
 use sha2::{Digest, Sha256};
 
 use super::create::{self, Creation};
-use super::write::{self, Receipt};
 use super::status;
+use super::write::{self, Receipt};
 use crate::error::{Error, Fact, Kind, Result};
 use crate::run::document;
 use crate::run::json::Json;

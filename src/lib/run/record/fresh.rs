@@ -47,8 +47,9 @@ fn fill_random(bytes: &mut [u8]) -> Result<()> {
 pub fn named(text: &str) -> Result<RunId> {
     let id = RunId::named(text)?;
     let charset = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    let flaw = component::flaw_of_new(text)
-        .or_else(|| (!text.bytes().all(charset)).then_some("has more than ASCII letters, digits, '.', '_' and '-'"));
+    let flaw = component::flaw_of_new(text).or_else(|| {
+        (!text.bytes().all(charset)).then_some("has more than ASCII letters, digits, '.', '_' and '-'")
+    });
     if let Some(flaw) = flaw {
         return Err(Error::usage(format!("run id {} {flaw}", shown(text)))
             .hint("choose another id, or leave it out to have one made"));
@@ -118,7 +119,9 @@ mod tests {
 
     #[test]
     fn new_ids_are_narrower_than_those_that_are_read() {
-        for good in ["01938f4c-78b3-7d2e-bc44-5e6a7b8c9d0e", "run_123", "repair-0a-1", "pc", "pc_1", "pcx1_a", "pc1"] {
+        for good in
+            ["01938f4c-78b3-7d2e-bc44-5e6a7b8c9d0e", "run_123", "repair-0a-1", "pc", "pc_1", "pcx1_a", "pc1"]
+        {
             assert!(named(good).is_ok(), "{good}");
         }
         for bad in [".deleted", "a b", "caf\u{e9}", "-x", "NUL", "a.", &"x".repeat(129), "a/b", ""] {

@@ -17,8 +17,6 @@ pub struct Healed {
     pub json: Json,
     /// Whole sentences.
     pub notices: Vec<String>,
-    /// Whether anything was put right.
-    pub is_changed: bool,
 }
 
 /// Reads run.json and heals it.
@@ -29,12 +27,11 @@ pub fn load(store: &Store, run: &RunId) -> Result<Healed> {
     store.refuse_deleted(run)?;
     let path = layout::run_document(store.root(), run);
     let bytes = read_document(&path).map_err(|error| super::missing(error, run))?;
-    let stored = super::parse(&path, &bytes)?;
-    let mut json = stored.clone();
+    let mut json = super::parse(&path, &bytes)?;
     heal(&mut json, run, &path)?;
     let mut notices = Vec::new();
     let shown = quote::name(run.as_str().as_bytes());
-    match stored.get("format_version").and_then(Json::as_integer) {
+    match json.get("format_version").and_then(Json::as_integer) {
         Some(version) if version > FORMAT_VERSION => notices.push(format!(
             "run {shown} has format version {version}, and {FORMAT_VERSION} is what is understood here; it can be read, not written"
         )),
@@ -43,10 +40,10 @@ pub fn load(store: &Store, run: &RunId) -> Result<Healed> {
     let text = std::str::from_utf8(&bytes).unwrap_or_default();
     if let Ok(Some(key)) = keys::first_duplicate(text) {
         let key = quote::name(key.as_bytes());
-        notices.push(format!("run {shown} gives the key {key} twice: programs disagree on which of the two counts"));
+        notices
+            .push(format!("run {shown} gives the key {key} twice: programs disagree on which of the two counts"));
     }
-    let is_changed = json != stored;
-    Ok(Healed { json, notices, is_changed })
+    Ok(Healed { json, notices })
 }
 
 /// Puts right what the original puts right.

@@ -8,8 +8,26 @@ const REDACTED: &str = "[redacted]";
 const SECRET_WORDS: [&str; 6] = ["TOKEN", "KEY", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"];
 /// Beginnings of the secrets of well-known services.
 const SECRET_PREFIXES: [&str; 20] = [
-    "sk-", "sk_live_", "sk_test_", "rk_live_", "pk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
-    "glpat-", "xoxa-", "xoxb-", "xoxp-", "xoxs-", "AKIA", "ASIA", "AIza", "ya29.",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "pk_live_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxs-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
 ];
 /// A word that begins like a secret is one only if this much follows.
 const SECRET_REST_BYTES_MIN: usize = 12;
@@ -19,9 +37,7 @@ const SECRET_REST_BYTES_MIN: usize = 12;
 pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Option<Json> {
     let mut kept: Vec<(String, String)> = variables
         .into_iter()
-        .filter(|(name, value)| {
-            (name.starts_with("ITERION_") || name.starts_with("RESCUE_")) && !value.is_empty()
-        })
+        .filter(|(name, value)| (name.starts_with("ITERION_") || name.starts_with("RESCUE_")) && !value.is_empty())
         .collect();
     kept.sort();
     let redact = |(name, value): (String, String)| {
@@ -51,7 +67,8 @@ fn is_secret_value(value: &str) -> bool {
 
 fn is_token(word: &str) -> bool {
     SECRET_PREFIXES.iter().filter_map(|prefix| word.strip_prefix(prefix)).any(|rest| {
-        rest.len() >= SECRET_REST_BYTES_MIN && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        rest.len() >= SECRET_REST_BYTES_MIN
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     })
 }
 
@@ -70,9 +87,9 @@ fn has_password(value: &str) -> bool {
     value.match_indices("://").any(|(at, mark)| {
         let rest = value.get(at + mark.len()..).unwrap_or_default();
         let authority = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
-        authority.rsplit_once('@').is_some_and(|(user, _)| {
-            user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
-        })
+        authority
+            .rsplit_once('@')
+            .is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
     })
 }
 
@@ -88,8 +105,16 @@ mod tests {
     fn keeps_ours_and_hides_secrets_by_name() {
         assert_eq!(env(&[("PATH", "/bin"), ("ITERION_EMPTY", ""), ("XITERION_A", "1"), ("iterion_a", "1")]), None);
         assert_eq!(
-            env(&[("RESCUE_MODE", "on"), ("ITERION_Auth_X", "a"), ("ITERION_HOME", "/h"), ("ITERION_API_KEY", "k")]).as_deref(),
-            Some(r#"{"ITERION_API_KEY":"[redacted]","ITERION_Auth_X":"[redacted]","ITERION_HOME":"/h","RESCUE_MODE":"on"}"#)
+            env(&[
+                ("RESCUE_MODE", "on"),
+                ("ITERION_Auth_X", "a"),
+                ("ITERION_HOME", "/h"),
+                ("ITERION_API_KEY", "k")
+            ])
+            .as_deref(),
+            Some(
+                r#"{"ITERION_API_KEY":"[redacted]","ITERION_Auth_X":"[redacted]","ITERION_HOME":"/h","RESCUE_MODE":"on"}"#
+            )
         );
     }
 
@@ -107,7 +132,15 @@ mod tests {
         ] {
             assert_eq!(env(&[("ITERION_X", secret)]).as_deref(), Some(r#"{"ITERION_X":"[redacted]"}"#), "{secret}");
         }
-        for plain in ["https://example.org/a@b:c", "git@example.org:x/y", "sk-8", "skip", "a.b.c", "https://user@h/", "bearer"] {
+        for plain in [
+            "https://example.org/a@b:c",
+            "git@example.org:x/y",
+            "sk-8",
+            "skip",
+            "a.b.c",
+            "https://user@h/",
+            "bearer",
+        ] {
             assert!(env(&[("ITERION_X", plain)]).is_some_and(|json| !json.contains("redacted")), "{plain}");
         }
     }

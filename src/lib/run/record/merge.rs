@@ -19,7 +19,12 @@ pub const STATUSES: [&str; 7] = ["", "pending", "merging", "merged", "skipped", 
 ///
 /// # Errors
 /// [`crate::error::Kind::Conflict`] when somebody else has it, or it is merged.
-pub fn claim(store: &Store, run: &RunId, stale_before: Option<i128>, expected: &Expected) -> Result<(Receipt, String)> {
+pub fn claim(
+    store: &Store,
+    run: &RunId,
+    stale_before: Option<i128>,
+    expected: &Expected,
+) -> Result<(Receipt, String)> {
     let mut token = String::new();
     let receipt = write::change(store, run, expected, |document, _, _| {
         let status = document.text_of("merge_status").into_owned();
@@ -30,7 +35,8 @@ pub fn claim(store: &Store, run: &RunId, stale_before: Option<i128>, expected: &
             _ => false,
         };
         if !may_be_claimed {
-            let since = claimed.map_or_else(String::new, |_| format!(" since {}", document.text_of("merge_claimed_at")));
+            let since =
+                claimed.map_or_else(String::new, |_| format!(" since {}", document.text_of("merge_claimed_at")));
             let why = format!("its merge is {}{since}", quote::name(status.as_bytes()));
             return Err(write::conflict(document, &why));
         }

@@ -6,11 +6,14 @@ use sha2::{Digest, Sha256};
 #[must_use]
 pub fn friendly(file_path: &str, id: &str) -> String {
     let digest: [u8; 32] = Sha256::digest(format!("{file_path}:{id}")).into();
-    let [a, b, c, d, e, f, g, h, ..] = digest;
-    let word = |pool: &[&'static str; POOL_WORDS], bytes| {
-        pool.get(usize::from(u16::from_be_bytes(bytes)) % POOL_WORDS).copied().unwrap_or_default()
+    let number = |nth: usize| {
+        let pair = digest.chunks_exact(2).nth(nth).and_then(|pair| pair.try_into().ok());
+        u16::from_be_bytes(pair.unwrap_or_default())
     };
-    format!("{}-{}-{}-{g:02x}{h:02x}", word(&MOODS, [a, b]), word(&PLANTS, [c, d]), word(&ANIMALS, [e, f]))
+    let word = |pool: &[&'static str; POOL_WORDS], nth| {
+        pool.get(usize::from(number(nth)) % POOL_WORDS).copied().unwrap_or_default()
+    };
+    format!("{}-{}-{}-{:04x}", word(&MOODS, 0), word(&PLANTS, 1), word(&ANIMALS, 2), number(3))
 }
 
 /// Words in each pool. Names that were given stay the same only as long as the pools do.

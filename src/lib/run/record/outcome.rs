@@ -96,7 +96,8 @@ pub fn pause(
             checkpoint::put(store, run, document, new);
         }
         if let Some((interaction, questions)) = pointer {
-            let Some(checkpoint) = document.get_mut("checkpoint").filter(|checkpoint| checkpoint.is_object()) else {
+            let Some(checkpoint) = document.get_mut("checkpoint").filter(|checkpoint| checkpoint.is_object())
+            else {
                 return Err(Error::usage("the run has no checkpoint that could name an interaction")
                     .hint("give one with --checkpoint"));
             };
@@ -155,9 +156,9 @@ pub fn fail_queued(
     outcome: &Outcome,
     expected: &Expected,
 ) -> Result<Receipt> {
-    let published_ns = clock::parse_rfc3339(published)
-        .filter(|ns| *ns > ZERO_TIME_NS)
-        .ok_or_else(|| Error::usage("the time of the attempt is not a time").hint("write it as 2026-01-31T12:00:00Z"))?;
+    let published_ns = clock::parse_rfc3339(published).filter(|ns| *ns > ZERO_TIME_NS).ok_or_else(|| {
+        Error::usage("the time of the attempt is not a time").hint("write it as 2026-01-31T12:00:00Z")
+    })?;
     write::change(store, run, expected, |document, now, _| {
         if status(document) != Some(Status::Queued) {
             return Err(write::conflict(document, "it is not queued any more"));

@@ -72,7 +72,8 @@ fn merge_records(old: &[Json], new: Vec<Json>, inner: Shape) -> Json {
     let merged = new.into_iter().enumerate().map(|(index, record)| {
         let part = known_part(&record, inner);
         let is_same = |slot: &Option<(Json, &Json)>| slot.as_ref().is_some_and(|(other, _)| is_equal(&part, other));
-        let place = if unused.get(index).is_some_and(is_same) { Some(index) } else { unused.iter().position(is_same) };
+        let place =
+            if unused.get(index).is_some_and(is_same) { Some(index) } else { unused.iter().position(is_same) };
         match place.and_then(|place| unused.get_mut(place)).and_then(Option::take) {
             Some((_, stored)) => merge(stored, record, inner),
             None => record,
@@ -195,9 +196,8 @@ mod tests {
 
     #[test]
     fn numbers_in_other_words_are_the_same() {
-        let equal = |a: &str, b: &str| {
-            is_equal(&Json::parse(a.as_bytes()).unwrap(), &Json::parse(b.as_bytes()).unwrap())
-        };
+        let equal =
+            |a: &str, b: &str| is_equal(&Json::parse(a.as_bytes()).unwrap(), &Json::parse(b.as_bytes()).unwrap());
         assert!(equal("1", "1.0") && equal("[1e2]", "[100]") && equal(r#""A""#, r#""\u0041""#));
         assert!(!equal("9007199254740992", "9007199254740993") && !equal("1", r#""1""#) && !equal("1", "2.0"));
     }

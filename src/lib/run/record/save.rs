@@ -40,8 +40,10 @@ pub fn save(store: &Store, run: &RunId, submitted: Json, expected: &Expected, ru
             let why = format!("the submitted document is of revision {}", revision(&submitted));
             return Err(write::conflict(document, &why).hint("read the run again, and decide anew"));
         }
-        let target = Status::named(&submitted.text_of("status"))?;
-        permit(document, target, rules, companion)?;
+        let target = target(&submitted, document)?;
+        if let Some(target) = target {
+            permit(document, target, rules, companion)?;
+        }
         let stored = std::mem::take(document);
         *document = preserve::merge(&stored, submitted, RUN);
         keep_what_is_the_stores(document, &stored, target, now);
@@ -66,8 +68,18 @@ fn make(store: &Store, run: &RunId, mut document: Json, expected: &Expected) -> 
     if !target.holds_slot() {
         document.remove("routing_policy");
     }
-    strip(&mut document, target);
+    strip(&mut document, Some(target));
     create::publish(store, run, document)
+}
+
+/// The status of a submitted document. One that is not known here stays if it is the stored one: whoever wrote it may know.
+fn target(submitted: &Json, stored: &Json) -> Result<Option<Status>> {
+    let text = submitted.text_of("status");
+    match Status::parse(&text) {
+        None if text == stored.text_of("status") => Ok(None),
+        None => Status::named(&text).map(Some),
+        known => Ok(known),
+    }
 }
 
 /// What a submitted document must be.
@@ -79,7 +91,6 @@ fn check(submitted: &Json, run: &RunId) -> Result<()> {
             quote::name(run.as_str().as_bytes())
         )));
     }
-    Status::named(&submitted.text_of("status"))?;
     refuse_native(submitted)?;
     if let Some(version) = submitted.get("format_version")
         && !matches!(version.as_integer(), Some(0..=FORMAT_VERSION))
@@ -113,7 +124,7 @@ pub fn refuse_native(document: &Json) -> Result<()> {
 }
 
 /// The store's own bookkeeping comes from the stored document, whatever a full document says (facts 2.5.3).
-fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Status, now: &str) {
+fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Option<Status>, now: &str) {
     keep(document, stored, "cas_version");
     if stored.get("created_at").is_some() {
         keep(document, stored, "created_at");
@@ -132,19 +143,20 @@ fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Status, n
         keep(document, stored, "checkpoint");
     }
     keep(document, stored, "outcome_seq");
-    if stored.text_of("status") == target.as_str() {
+    let terminal = target.is_some_and(Status::is_terminal);
+    if stored.text_of("status") == document.text_of("status") {
         keep(document, stored, "continuation_state");
         keep(document, stored, "failure_code");
     } else {
         document.remove("continuation_state");
-        if target.is_terminal() {
+        if terminal {
             let episodes = stored.get("outcome_seq").and_then(Json::as_integer).unwrap_or(0);
             document.set_in_order("outcome_seq", Json::integer(episodes.saturating_add(1)), ORDER);
         }
-        if target == Status::Queued {
+        if target == Some(Status::Queued) {
             document.set_in_order("queued_at", Json::string(now), ORDER);
         }
-        if target.is_terminal() && document.text_of("finished_at").is_empty() {
+        if terminal && document.text_of("finished_at").is_empty() {
             document.set_in_order("finished_at", Json::string(now), ORDER);
         }
     }
@@ -152,7 +164,8 @@ fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Status, n
 }
 
 /// Takes out what the status cannot carry. What says nothing anyway stays as it was written.
-fn strip(document: &mut Json, target: Status) {
+fn strip(document: &mut Json, target: Option<Status>) {
+    let Some(target) = target else { return };
     let mut clear = |key: &str| {
         if document.get(key).is_some_and(|value| !value.is_zero()) {
             document.remove(key);

@@ -47,7 +47,10 @@ pub const RUN: Shape = Struct(&[
     ("runner_version", Value),
     ("launch_env", Value),
     ("execution_context", EXECUTION_CONTEXT),
-    ("admission", values!["decision" "phase" "code" "reason" "policy" "context_version" "workflow_revision" "checked_at"]),
+    (
+        "admission",
+        values!["decision" "phase" "code" "reason" "policy" "context_version" "workflow_revision" "checked_at"],
+    ),
     (
         "source",
         values!["kind" "issue_id" "issue_identifier" "issue_title" "schedule_id" "schedule_name" "client_id"

@@ -75,6 +75,8 @@ fn reason(run: &Json, is_root: bool, now_ns: u64) -> Option<String> {
         // A time that cannot be read may be one that is still to come.
         let is_live = clock::parse_rfc3339(&until).is_none_or(|ns| ns > i128::from(now_ns));
         let token = quote::name(token.as_bytes());
-        is_live.then(|| format!("wait {token} of node {} lasts until {until}", quote::name(wait.text_of("node_id").as_bytes())))
+        is_live.then(|| {
+            format!("wait {token} of node {} lasts until {until}", quote::name(wait.text_of("node_id").as_bytes()))
+        })
     })
 }

@@ -56,6 +56,12 @@ pub fn refused(run: &Json, why: &str) -> Error {
     described(Error::refused(format!("run {} is {}: {why}", shown(run), state(run))), run)
 }
 
+/// A conflict with a run that is there and was to be made.
+#[must_use]
+pub fn exists_already(run: &Json) -> Error {
+    described(Error::conflict(format!("run {} exists already: it is {}", shown(run), state(run))), run)
+}
+
 fn shown(run: &Json) -> String {
     quote::name(run.text_of("id").as_bytes())
 }

@@ -60,7 +60,9 @@ pub(super) fn grants(subject: &mut Subject<'_>, value: Json) -> Result<()> {
         };
         let key = quote::name(key.as_bytes());
         count.map(|count| Some(Json::integer(count))).ok_or_else(|| {
-            subject.wrong(&format!("has a grant of loop {key} that is no number of rounds")).hint("write 3, or \"+3\" for 3 more")
+            subject
+                .wrong(&format!("has a grant of loop {key} that is no number of rounds"))
+                .hint("write 3, or \"+3\" for 3 more")
         })
     })
 }

@@ -48,12 +48,20 @@ type Setter = fn(&mut Subject<'_>, Json) -> Result<()>;
 
 /// The setters: name, what it takes, how it sets.
 pub const SETTERS: &[(&str, &str, SetterFn)] = &[
-    ("await_answers_waits", "live waits by token: {\"node_id\", \"until\"}; only while running", SetterFn(waits::set)),
+    (
+        "await_answers_waits",
+        "live waits by token: {\"node_id\", \"until\"}; only while running",
+        SetterFn(waits::set),
+    ),
     ("base_commit", "text", SetterFn(values::text)),
     ("budget", "the effective caps", SetterFn(values::budget)),
     ("budget_overrides", "caps of the launch, replayed on a resume", SetterFn(values::budget)),
     ("budget_raises", "caps raised meanwhile, absolute, by cap", SetterFn(entries::raises)),
-    ("cred_stamp", "{\"fingerprints\", \"tiers\"}: the credentials in use; ends llm_idle_since", SetterFn(lists::cred_stamp)),
+    (
+        "cred_stamp",
+        "{\"fingerprints\", \"tiers\"}: the credentials in use; ends llm_idle_since",
+        SetterFn(lists::cred_stamp),
+    ),
     ("final_branch", "text", SetterFn(values::text)),
     ("final_branch_error", "text", SetterFn(values::text)),
     ("final_commit", "text", SetterFn(values::text)),
@@ -85,12 +93,29 @@ pub struct SetterFn(Setter);
 /// Who changes a member that has no setter.
 const ELSEWHERE: [(&[&str], &str); 6] = [
     (
-        &["status", "error", "failure_code", "end_reason", "continuation_state", "outcome_seq", "finished_at", "queued_at"],
+        &[
+            "status",
+            "error",
+            "failure_code",
+            "end_reason",
+            "continuation_state",
+            "outcome_seq",
+            "finished_at",
+            "queued_at",
+        ],
         "'run-record set-status' changes it",
     ),
     (&["checkpoint"], "'run-record checkpoint save' changes it"),
     (
-        &["merge_status", "merge_claimed_at", "merged_into", "merged_commit", "merge_strategy", "pending_merge_message", "pending_merge_into"],
+        &[
+            "merge_status",
+            "merge_claimed_at",
+            "merged_into",
+            "merged_commit",
+            "merge_strategy",
+            "pending_merge_message",
+            "pending_merge_into",
+        ],
         "'run-record claim-merge' and 'update-merge' change it",
     ),
     (&["cred_fingerprints", "credential_tiers"], "set it by cred_stamp"),

@@ -9,9 +9,9 @@ use crate::run::record::schema::RETRY_STATE;
 /// Sets the members that are given, and takes out those that are `null`.
 pub(super) fn set(subject: &mut Subject<'_>, value: Json) -> Result<()> {
     if !value.is_object() {
-        return Err(subject
-            .wrong("is not an object")
-            .hint("its attempts are counted for the life of the run; take out {\"retry_after\": null} to disarm it"));
+        return Err(subject.wrong("is not an object").hint(
+            "its attempts are counted for the life of the run; take out {\"retry_after\": null} to disarm it",
+        ));
     }
     let attempts = |state: Option<&Json>| state.and_then(|state| state.get("attempts")).and_then(Json::as_integer);
     let stored = attempts(subject.stored()).unwrap_or(0);
@@ -20,7 +20,9 @@ pub(super) fn set(subject: &mut Subject<'_>, value: Json) -> Result<()> {
             Some(count) if count >= stored => {}
             Some(count) => {
                 let why = format!("{stored} attempts were made, and {count} are fewer");
-                return Err(write::refused(subject.document, &why).hint("attempts are counted for the life of the run"));
+                return Err(
+                    write::refused(subject.document, &why).hint("attempts are counted for the life of the run")
+                );
             }
             None => return Err(subject.wrong("has attempts that are no number")),
         }

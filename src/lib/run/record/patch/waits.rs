@@ -5,7 +5,7 @@ use super::{Subject, write};
 use crate::clock;
 use crate::error::Result;
 use crate::run::json::Json;
-use crate::run::record::{status, schema::WAIT, preserve};
+use crate::run::record::{preserve, schema::WAIT, status};
 use crate::run::status::Status;
 use crate::stream::quote;
 
