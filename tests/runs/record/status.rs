@@ -43,6 +43,9 @@ fn a_pause_names_what_it_waits_for() {
     assert_eq!(runs.record(&["checkpoint", "get", "--paused-node"]).ends(0), "m\n");
     let runs = Runs::with(r#"{"id":"r","name":"n","status":"running"}"#);
     let _ = runs.unchanged(&["pause", "--interaction", "i"], "", 2);
+    let runs = Runs::standing("finished");
+    let _ = runs.unchanged(&["pause", "--force"], "", 2);
+    assert!(runs.events().is_empty(), "nothing is told of what was not done");
 }
 
 /// C 31, 33 and 34, 37.
