@@ -12,3 +12,13 @@
 mod sandbox;
 
 mod record;
+mod artifacts;
+mod attachments;
+mod files_deleted;
+mod files_faults;
+mod files_race;
+mod interactions;
+mod messages;
+mod plans_tools;
+mod shell;
+mod turns_log;
