@@ -416,6 +416,15 @@ fn a_failed_launch_is_told_once() {
     runs.0.put("events.jsonl", "");
     let _ = runs.unchanged(&args, "", 0);
     assert_eq!(runs.events().len(), 1);
+    runs.0.put("events.jsonl", "");
+    let many: Vec<_> = (0..8)
+        .map(|_| {
+            let mut command = runs.0.program(&[&["run-record"], &args[..]].concat());
+            command.stdout(std::process::Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    many.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
+    assert_eq!(runs.events().len(), 1, "of many that make up for it one does");
     // The next episode has its own.
     runs.wrote(&["set-status", "queued", "--force", "--no-event"]);
     runs.wrote(&args);
