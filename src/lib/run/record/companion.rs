@@ -57,12 +57,11 @@ impl<'s> Companion<'s> {
         let mut batch = writer.batch()?;
         // Under the lock of the log, so that of two who make up for the same event one does.
         let found = find_last(self.store, &self.run, since, is_told)?;
-        let appended = match found {
-            Some(seq) => Ok(seq),
-            None => {
-                let draft = Draft { kind: kind.to_owned(), data: data.compact(), ..Draft::default() };
-                batch.append(&draft).map(|receipt| receipt.seq)
-            }
+        let appended = if let Some(seq) = found {
+            Ok(seq)
+        } else {
+            let draft = Draft { kind: kind.to_owned(), data: data.compact(), ..Draft::default() };
+            batch.append(&draft).map(|receipt| receipt.seq)
         };
         // An event that was found is flushed as well: whoever appended it may have died before.
         let synced = batch.finish();
