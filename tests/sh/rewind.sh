@@ -6,26 +6,8 @@ set -eu
 
 # shellcheck source=tests/sh/helpers
 . "$SCRIPTS/../tests/sh/helpers"
-
-workspace() {
-	mkdir ws
-	cd ws
-	echo one >one
-	echo two >two
-}
-
-boundary() {
-	script wt-boundary -q "$@"
-}
-
-# own SNAPSHOT: its own label.
-own() {
-	wt-log --json | sed -n 's/^{"id":"'"$(wt-label --resolve "$1")"'".*"label":"\([^"]*\)","created_at.*/\1/p'
-}
-
-count() {
-	wt-log --all | wc -l
-}
+# shellcheck source=tests/sh/rewind-helpers
+. "$SCRIPTS/../tests/sh/rewind-helpers"
 
 # Facts 3: an alias points to the same snapshot and moves nothing else.
 test_pre_behind_the_end_of_a_node_is_an_alias_without_a_walk() {
@@ -136,31 +118,6 @@ test_odd_names_of_nodes_pass() {
 	done
 }
 
-
-# rewind ARG...: the report goes to ../report, what it says to ../said.
-rewind() {
-	wt-rewind "$@" >../report 2>../said
-}
-
-# said TEXT: a line of the report, with T for the tab.
-reported() {
-	grep -qx "$1	$2" ../report || fail "not reported: $1 $2"
-}
-
-lines() {
-	grep -c "^$1	" ../report || :
-}
-
-bank_of_report() {
-	sed -n 's/^bank	//p' ../report
-}
-
-# node NAME [ITERATION] -- COMMAND: a node that ends well.
-node() {
-	boundary pre "$1" "$2" >/dev/null
-	eval "$3"
-	boundary post "$1" "$2" >/dev/null
-}
 
 # Facts 47.
 test_what_a_node_did_is_taken_back_and_what_somebody_did_stays() {
@@ -596,10 +553,6 @@ test_a_rewind_that_is_killed_anywhere_can_be_undone_and_finished() {
 	[ "$nth" -gt 10 ] || fail "only $nth effects"
 }
 
-
-run_node() {
-	script wt-run-node -q "$@"
-}
 
 test_a_command_is_run_as_a_node() {
 	workspace
