@@ -131,7 +131,8 @@ impl History {
             let together = self.together(passage, known)?;
             for path in self.letters(&passage.pre, &passage.post, known.pool)?.keys() {
                 if let Some((_, owners)) = changes.get_mut(path) {
-                    *owners = together.get(path).unwrap_or(&vec![passage.execution.clone()]).clone();
+                    let alone = || vec![passage.execution.clone()];
+                    *owners = together.get(path).cloned().unwrap_or_else(alone);
                 }
             }
         }

@@ -11,7 +11,8 @@
 //! several, and a pause of one says nothing of the others. The order of marks in the label journal shows it.
 //!
 //! A node that begins and never ends proves nothing: routers and nodes that ask a person mark no end (facts 2.6). It was
-//! surely at work if its own end follows, or if a node that had begun before it was still at work behind its beginning.
+//! surely at work if a mark of its own follows, or if a node that had begun before it was still at work behind its
+//! beginning.
 //! A rewind finds nothing at work, so all that is open is closed by its bank.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -114,7 +115,7 @@ impl Timeline {
     #[must_use]
     pub fn of(marks: &[Mark]) -> Self {
         let steps: Vec<Step> = marks.iter().map(Step::of).collect();
-        let ends_next = ends_next(&steps);
+        let goes_on = goes_on(&steps);
         let mut timeline = Self::default();
         let mut open: BTreeMap<&Execution, Open> = BTreeMap::new();
         let mut paused: BTreeMap<&Execution, usize> = BTreeMap::new();
@@ -146,7 +147,7 @@ impl Timeline {
             };
             match step {
                 Step::Begin(execution) => {
-                    let is_sure = ends_next.get(at).copied().unwrap_or_default();
+                    let is_sure = goes_on.get(at).copied().unwrap_or_default();
                     open.insert(execution, Open { began_at: at, is_sure });
                     if mark.label.starts_with("pre:") {
                         first_begun.insert(execution, at);
@@ -206,18 +207,15 @@ fn meanwhile(
     }
 }
 
-/// For each place, whether the next mark of the execution that begins there is its end or a pause, and no rewind comes first.
-fn ends_next(steps: &[Step]) -> Vec<bool> {
-    let mut next: HashMap<&Execution, bool> = HashMap::new();
+/// For each place, whether the execution that begins there marks something again before a rewind.
+fn goes_on(steps: &[Step]) -> Vec<bool> {
+    let mut marked: BTreeSet<&Execution> = BTreeSet::new();
     let mut found = vec![false; steps.len()];
     for (step, found) in steps.iter().zip(&mut found).rev() {
-        match step {
-            Step::Begin(execution) => *found = next.insert(execution, false).unwrap_or_default(),
-            Step::Pause(execution) | Step::End(execution) => {
-                next.insert(execution, true);
-            }
-            Step::Rewind => next.clear(),
-            Step::Other => {}
+        match (step, step.execution()) {
+            (Step::Rewind, _) => marked.clear(),
+            (_, Some(execution)) => *found = !marked.insert(execution),
+            _ => {}
         }
     }
     found
@@ -252,6 +250,7 @@ mod tests {
     #[test]
     fn one_node_after_the_other_is_alone() {
         expect("pre:a:0 post:a:0 pre:b:0 pause:b:0 resume:b:0 post:b:0", 5, "", "");
+        expect("pre:b:0 resume:b:0 post:b:0", 2, "", "");
         // A node that asks a person marks no end.
         expect("pre:ask:0 pause:ask:0 resume:ask:0 pre:b:0 pause:b:0 resume:b:0", 6, "", "");
         assert!(timeline("pre:a:0 post:a:0 pre:b:0 post:b:0").beside(&of("a", 0)).is_empty());
