@@ -88,7 +88,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         }
     };
     let execution = Execution { node: args.node.clone(), iteration: span.iteration };
-    let beside = history.timeline()?.beside(&execution);
+    let beside = history.timeline(&index)?.beside(&execution);
     let pool = Pool::open(history.store())?;
     let (pre, post) = (history.manifest(&span.pre)?, history.manifest(&span.post)?);
     let old = Side { covers: CoverageRules::load(&pre, pool.as_ref())?, manifest: &pre };

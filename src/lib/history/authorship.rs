@@ -144,7 +144,7 @@ impl History {
         let newest = to.cloned().or_else(|| index.head.clone());
         let journal = self.journal()?;
         let stop_marks = stop_marks(index, &journal);
-        let timeline = Timeline::of(&journal.marks);
+        let timeline = Timeline::of(&journal.effective(index));
         let mut intervals = Vec::new();
         let mut newer: Option<Manifest> = None;
         let mut bank_between = false;

@@ -68,7 +68,7 @@ impl History {
             ends.push((None, head.clone()));
         }
         let passages = self.passages(index)?;
-        let timeline = self.timeline()?;
+        let timeline = self.timeline(index)?;
         let known = Known { index, timeline: &timeline, pool };
         let mut ranges = Vec::new();
         let mut base = None;

@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::History;
+use super::index::Index;
 use super::journal::{HEAD, Mark};
 use super::label;
 use crate::error::Result;
@@ -105,16 +106,16 @@ impl History {
     ///
     /// # Errors
     /// Those of [`History::journal`].
-    pub fn timeline(&self) -> Result<Timeline> {
-        Ok(Timeline::of(&self.journal()?.marks))
+    pub fn timeline(&self, index: &Index) -> Result<Timeline> {
+        Ok(Timeline::of(&self.journal()?.effective(index)))
     }
 }
 
 impl Timeline {
     /// Replays the marks of a journal.
     #[must_use]
-    pub fn of(marks: &[Mark]) -> Self {
-        let steps: Vec<Step> = marks.iter().map(Step::of).collect();
+    pub fn of(marks: &[&Mark]) -> Self {
+        let steps: Vec<Step> = marks.iter().map(|mark| Step::of(mark)).collect();
         let goes_on = goes_on(&steps);
         let mut timeline = Self::default();
         let mut open: BTreeMap<&Execution, Open> = BTreeMap::new();
@@ -234,7 +235,8 @@ mod tests {
             old: None,
             new: Some(SnapshotId::new(at as u64 + 1, 1).to_string()),
         };
-        Timeline::of(&labels.split(' ').enumerate().map(mark).collect::<Vec<_>>())
+        let marks: Vec<Mark> = labels.split(' ').enumerate().map(mark).collect();
+        Timeline::of(&marks.iter().collect::<Vec<_>>())
     }
 
     fn until(labels: &str, number: u64) -> (String, String, bool) {
