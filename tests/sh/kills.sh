@@ -109,7 +109,7 @@ test_a_boundary_that_is_killed_anywhere_is_marked_again() {
 	state
 	keep
 	for phase in post fail pause; do
-		for way in $ways; do each $way marked_again wt-boundary $phase build; done
+		for way in $ways; do each "$way" marked_again wt-boundary $phase build; done
 	done
 }
 
@@ -118,19 +118,19 @@ test_a_gate_that_is_killed_anywhere_is_marked_again() {
 	boundary post build >/dev/null
 	echo gate >two
 	keep
-	for way in $ways; do each $way marked_again wt-boundary gate; done
+	for way in $ways; do each "$way" marked_again wt-boundary gate; done
 	[ "$(boundary gate)" = "$(wt-label gate:0)" ] || fail "more than one snapshot"
 }
 
 test_a_beginning_that_is_killed_anywhere_is_marked_again() {
 	state
 	keep
-	for way in $ways; do each $way marked_again wt-boundary pre next; done
+	for way in $ways; do each "$way" marked_again wt-boundary pre next; done
 	# And as an alias.
 	again
 	boundary post build >/dev/null
 	keep
-	for way in $ways; do each $way marked_again wt-boundary pre next; done
+	for way in $ways; do each "$way" marked_again wt-boundary pre next; done
 }
 
 test_a_resume_that_is_killed_anywhere_is_marked_again() {
@@ -138,7 +138,7 @@ test_a_resume_that_is_killed_anywhere_is_marked_again() {
 	boundary pause build >/dev/null
 	echo mine >mine
 	keep
-	for way in $ways; do each $way marked_again wt-boundary resume build; done
+	for way in $ways; do each "$way" marked_again wt-boundary resume build; done
 }
 
 # Each execution that anything is known of began once, ended at most once, and the last one ended.
@@ -155,7 +155,7 @@ run_again() {
 	done
 	last=$(wt-label --list 'post:build:*' | sed 's/	.*//; s/.*://' | sort -n | tail -n 1)
 	wt-label -q "pre:build:$last" >/dev/null || fail "the last execution has no beginning"
-	grep -q "\"type\":\"node_finished\".*\"iteration\":$last[^0-9]" ../events || fail "no event of the end"
+	grep -q "\"type\":\"node_finished\".*\"iteration\":${last}[^0-9]" ../events || fail "no event of the end"
 	wt-fsck -q >/dev/null || fail "the store"
 	# Between the end of a node and the next one the run is taken to execute.
 	[ -z "$is_open" ] || ! wt-authorship -q --from pre:build:0 --produced | grep -qx mine ||
@@ -172,8 +172,8 @@ test_a_command_whose_script_is_killed_anywhere_is_run_again() {
 	boundary pre first >/dev/null
 	boundary post first >/dev/null
 	keep
-	for way in $ways; do each $way run_again wt-run-node -q build -- sh -c 'echo made >made'; done
-	for way in $ways; do each $way run_again wt-run-node -q build -- sh -c 'echo made >made; exit 1'; done
+	for way in $ways; do each "$way" run_again wt-run-node -q build -- sh -c 'echo made >made'; done
+	for way in $ways; do each "$way" run_again wt-run-node -q build -- sh -c 'echo made >made; exit 1'; done
 }
 
 # Whatever was changed, the bank was named before; the same command finishes, and the bank brings back what was there.
@@ -210,7 +210,7 @@ test_an_undo_that_is_killed_anywhere_is_undone_or_finished() {
 	chmod 700 one
 	tree >../before
 	keep
-	for way in $ways; do each $way undone_or_finished wt-undo -q begun; done
+	for way in $ways; do each "$way" undone_or_finished wt-undo -q begun; done
 }
 
 "$TEST"
