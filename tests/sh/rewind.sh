@@ -597,6 +597,21 @@ test_a_command_that_follows_a_stop_is_a_resume() {
 	expect 1 wt-label -q resume:inner:0
 }
 
+# Each command is a process of its own; nobody can tell who was at work between two of them.
+test_an_edit_between_two_commands_stays_and_is_named() {
+	workspace
+	run_node plan -- sh -c 'echo plan >plan'
+	echo mine >one
+	echo mine >mine
+	run_node build -- sh -c 'echo build >build'
+	rewind --node build
+	[ "$(cat one)" = mine ] && [ -e mine ] && [ ! -e build ] || fail "the wrong one went"
+	rewind --node plan
+	[ "$(cat one)" = mine ] && [ -e mine ] && [ ! -e plan ] || fail "the wrong one went"
+	reported undecided one
+	reported undecided mine
+}
+
 test_a_command_is_not_run_if_its_beginning_cannot_be_marked() {
 	workspace
 	dead wt-hash-object cut
