@@ -375,6 +375,18 @@ test_what_the_run_made_and_is_ignored_now_is_named() {
 	[ "$(cat one)" = one ] && [ -e made.o ] || fail "the wrong one was restored"
 }
 
+# A node that hides what it makes: no boundary shows it, but the rules of before do when they are back.
+test_what_the_run_hid_by_its_own_rules_is_named() {
+	workspace
+	node build 0 'echo "hidden*" >.gitignore; echo node >hidden.a; mkdir d; echo node >d/hidden; echo node >one'
+	rewind --node build
+	[ ! -e .gitignore ] && [ "$(cat one)" = one ] || fail "not restored"
+	reported left hidden.a
+	reported left d/hidden
+	grep -q 'the ignore rules are others now' ../said || fail "$(cat ../said)"
+	run-events cat --last 1 | grep -q '"files_left_in_place_paths":\["d/hidden","hidden.a"\]' || fail "the event"
+}
+
 # W7: one label for several passes means the first one, and somebody has to say so.
 test_a_label_that_several_passes_share_is_refused_unless_it_is_named() {
 	workspace
