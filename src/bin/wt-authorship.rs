@@ -28,7 +28,8 @@ static PAGE: Page = Page {
         bank, and no event of a stop before a node began, its process died without a word, and what changed up to there is undecided: its debris, or somebody's \
         edit. The closing line on standard error says so.\n\n\
         The branches of a fan-out may mark their nodes, too. What changed while one node came back and another was at work \
-        is undecided; what changed while one was paused and another at work is produced, and counts as overlap.\n\n\
+        is undecided; what changed while one was paused and another at work is produced, and counts as overlap. So does what \
+        changed behind a stop if no `resume:` shows since when the run was executing again.\n\n\
         A path that the run produced is produced, whoever else touched it; the others' share is the overlap.",
     output: "Owner, tab and path, sorted by path; the owner is `produced`, `parked` or `undecided`. With one of the options of that \
         name, or `--overlap`, only the paths, as wt-restore(1) reads them with `--paths-from-stdin --exact`. With `--by-node`, \

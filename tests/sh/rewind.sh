@@ -91,6 +91,8 @@ test_boundaries_that_make_no_sense_are_refused() {
 	expect 2 boundary before one
 	expect 2 boundary pre one x
 	expect 2 boundary pre one 01
+	expect 2 boundary pre one 1000000000000000000
+	expect 2 run_node --iter 1000000000000000000 one -- true
 	expect 2 boundary pre one 0 more
 	expect 2 boundary gate one
 	expect 2 boundary pre one --nonsense
@@ -332,6 +334,29 @@ test_a_resume_that_failed_is_called_again() {
 	boundary post build >/dev/null
 	rewind --node build
 	[ -e mine ] && [ ! -e made ] || fail "the wrong one went"
+}
+
+# The run had stopped, and went on without saying so: nobody knows since when.
+test_what_changed_behind_a_stop_without_a_resume_is_named() {
+	workspace
+	node build 0 'echo node >one'
+	script wt-undo -q pre:build:0 >/dev/null
+	echo mine >mine
+	node check 0 'echo node >two'
+	rewind --node build
+	[ "$(cat two)" = two ] || fail "not restored"
+	reported overlap mine
+	echo mine >again
+	node build 0 'echo node >three'
+	rewind --node build --iter 0
+	reported overlap again
+	boundary resume build 1 >/dev/null
+	echo node >four
+	script wt-bank -q >/dev/null
+	boundary post build 1 >/dev/null
+	rewind --node build
+	[ "$(lines overlap)" -eq 0 ] || fail "a bank while a node is at work is no stop: $(cat ../report)"
+	[ ! -e four ] || fail "not restored"
 }
 
 # W4: without a mark nobody can tell, and the way to decide is a command that works.

@@ -15,7 +15,7 @@
 //!
 //! The branches of a fan-out run at the same time ([`super::timeline`]). If one node was at work while the run came back at
 //! another, what changed is undecided, too; if one was paused while another was at work, the run produced it, and it is
-//! *contested*: somebody may have had a part in it.
+//! *contested*: somebody may have had a part in it. So it is where the run had stopped and went on without a `resume:`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -147,24 +147,25 @@ impl History {
         let timeline = Timeline::of(&journal.effective(index));
         let mut intervals = Vec::new();
         let mut newer: Option<Manifest> = None;
-        let mut bank_between = false;
+        let mut between = Stands::Goes;
         let mut reached = false;
         for (id, manifest) in self.chain(newest) {
             let manifest = manifest.map_err(|error| error.while_doing("cannot tell who changed what"))?;
             let is_target = id == *from;
             let own = manifest.label.as_deref();
             if !is_target && !own.is_some_and(label::is_boundary) {
-                bank_between |= own.is_some_and(label::is_bank);
+                between = between.max(own.and_then(stops).unwrap_or(Stands::Goes));
                 continue;
             }
             if let Some(newer) = &newer {
-                let mark = stop_marks.get(&id).copied().or_else(|| stops(own?));
+                let mark = stop_marks.get(&id).copied().or_else(|| stops(own?)).unwrap_or(Stands::Goes);
                 let meanwhile = timeline.until(&newer.id);
-                let is_marked = mark == Some(true) && !meanwhile.only_others_stopped;
-                let has_stopped = bank_between || is_marked || stopped(&manifest, newer);
-                intervals.push(interval(&manifest, newer, has_stopped, &meanwhile, pool)?);
+                let mark = if meanwhile.only_others_stopped { Stands::Goes } else { mark };
+                let stands = between.max(mark);
+                let stands = if stopped(&manifest, newer) { Stands::Stopped } else { stands };
+                intervals.push(interval(&manifest, newer, stands, &meanwhile, pool)?);
             }
-            bank_between = false;
+            between = Stands::Goes;
             newer = Some(manifest);
             if is_target {
                 reached = true;
@@ -188,11 +189,12 @@ impl History {
 /// The journal remembers labels that moved on, and their order: a run that paused and came back without a change has
 /// both marks on one snapshot, and if it dies then, nothing shows that it had stopped. Where the journal says nothing,
 /// as in a history of the original, a stop is told by own labels and by the label map.
-fn stop_marks(index: &Index, journal: &Journal) -> HashMap<SnapshotId, bool> {
+fn stop_marks(index: &Index, journal: &Journal) -> HashMap<SnapshotId, Stands> {
     let mut marks = HashMap::new();
     for (label, id) in &index.labels {
-        if let Some(id) = SnapshotId::parse(id).filter(|_| stops(label) == Some(true)) {
-            marks.insert(id, true);
+        if let (Some(stands @ (Stands::Banked | Stands::Stopped)), Some(id)) = (stops(label), SnapshotId::parse(id))
+        {
+            marks.insert(id, stands);
         }
     }
     for mark in &journal.marks {
@@ -204,19 +206,31 @@ fn stop_marks(index: &Index, journal: &Journal) -> HashMap<SnapshotId, bool> {
     marks
 }
 
-/// Whether a label says that the run stands still, or that it executes; other labels say neither.
-fn stops(label: &str) -> Option<bool> {
+/// What a label says of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stands {
+    /// It executes.
+    Goes,
+    /// Somebody took a bank, and may have done it while the run executed.
+    Banked,
+    /// It stands still.
+    Stopped,
+}
+
+/// What a label says of the run; other labels than boundaries and banks say nothing.
+fn stops(label: &str) -> Option<Stands> {
     if label::is_bank(label) {
-        return Some(true);
+        let is_of_a_restore = label.starts_with("rewind-backup:") || label.starts_with("pre-restore:");
+        return Some(if is_of_a_restore { Stands::Stopped } else { Stands::Banked });
     }
-    label::is_boundary(label)
-        .then(|| label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail")))
+    let is_stop = || label::boundary(label).is_some_and(|mark| matches!(mark.phase, "pause" | "fail"));
+    label::is_boundary(label).then(|| if is_stop() { Stands::Stopped } else { Stands::Goes })
 }
 
 fn interval(
     older: &Manifest,
     newer: &Manifest,
-    has_stopped: bool,
+    stands: Stands,
     meanwhile: &Meanwhile,
     pool: Option<&Pool>,
 ) -> Result<Interval> {
@@ -225,8 +239,14 @@ fn interval(
     let name = |manifest: &Manifest| manifest.label.clone().unwrap_or_else(|| manifest.id.to_string());
     let (from, until) = (name(older), name(newer));
     let others = |set: &BTreeSet<Execution>| set.first().map(ToString::to_string).unwrap_or_default();
-    let is_contested = !closes_a_stop && !meanwhile.paused.is_empty();
-    let (owner, reason) = match (closes_a_stop, has_stopped, meanwhile.at_work.is_empty()) {
+    let is_contested = !closes_a_stop && (stands == Stands::Stopped || !meanwhile.paused.is_empty());
+    let (owner, reason) = match (closes_a_stop, stands > Stands::Goes, meanwhile.at_work.is_empty()) {
+        (false, _, _) if is_contested && meanwhile.paused.is_empty() => {
+            let reason = format!(
+                "the run had stopped at '{from}' and was executing at '{until}', but no resume shows since when"
+            );
+            (Owner::Produced, reason)
+        }
         (false, _, _) if is_contested => {
             let paused = others(&meanwhile.paused);
             let reason = format!(
