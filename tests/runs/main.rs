@@ -9,3 +9,10 @@
 #[path = "../events/sandbox.rs"]
 #[allow(dead_code, reason = "shared with the tests of the event log")]
 mod sandbox;
+
+// The life of a run.
+mod delete;
+mod life;
+mod lock;
+mod prune;
+mod reconcile;
