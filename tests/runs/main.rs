@@ -10,6 +10,7 @@
 #[allow(dead_code, reason = "shared with the tests of the event log")]
 mod sandbox;
 
+mod record;
 // The life of a run.
 mod delete;
 mod life;

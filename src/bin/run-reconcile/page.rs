@@ -5,7 +5,7 @@ use workspacetrack::cli::page::{Effect, Example};
 
 pub(crate) static PAGE: Page = Page {
     name: "run-reconcile",
-    about: "find runs that say they are running and are not, and let them be resumed",
+    about: "let runs be resumed that say they are running and are not",
     synopsis: &["[-n] [--grace AGE] [--watch[=INTERVAL]] --run ID | --all"],
     description: "\
 A run whose engine was killed still says `running` in its run.json, and nobody may resume it. This program finds such runs and \

@@ -41,6 +41,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::component::Component;
 use super::id::{ObjectId, RunId, SnapshotId};
 
 /// End of the name of a document that was put aside; no prune reads it, whatever stood before.
@@ -150,6 +151,18 @@ pub fn pid(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn artifacts(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("artifacts")
+}
+
+/// The artifacts of one node.
+#[must_use]
+pub fn artifacts_of(store: &Path, id: &RunId, node: &Component) -> PathBuf {
+    artifacts(store, id).join(node.as_str())
+}
+
+/// An artifact.
+#[must_use]
+pub fn artifact(store: &Path, id: &RunId, node: &Component, version: i64) -> PathBuf {
+    artifacts_of(store, id, node).join(format!("{version}.json"))
 }
 
 /// A run's interactions.
