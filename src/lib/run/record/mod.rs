@@ -245,7 +245,7 @@ impl<'s> WriteLock<'s> {
 }
 
 /// A run's directory is private, also one that somebody else made (facts 5).
-fn tighten(store: &Store, run: &RunId) -> Result<()> {
+pub(in crate::run) fn tighten(store: &Store, run: &RunId) -> Result<()> {
     let path = layout::run(store.root(), run);
     let dir = fsio::open_store_dir(&path).on("cannot open", &path)?;
     let stat = rustix::fs::fstat(&dir).on("cannot examine", &path)?;
