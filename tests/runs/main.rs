@@ -13,7 +13,10 @@ mod sandbox;
 mod record;
 // The life of a run.
 mod delete;
+mod deployment;
+mod fixtures;
 mod life;
 mod lock;
 mod prune;
 mod reconcile;
+mod show;

@@ -170,7 +170,7 @@ impl Scan<'_> {
     }
 
     fn say(&mut self, run: &RunId, verdict: &Verdict, done: Option<&Done>, cli: &mut Cli) {
-        let (word, detail) = words(verdict);
+        let (word, detail) = verdict.words();
         // How young it is changes all the time.
         let what = if matches!(verdict, Verdict::Young(_)) { word.to_owned() } else { format!("{word} {detail}") };
         if self.known.insert(run.clone(), what.clone()) == Some(what) {
@@ -195,18 +195,5 @@ impl Scan<'_> {
             line.set("cas_version", Json::integer(done.revision));
         }
         cli.out.line(line.compact().as_bytes());
-    }
-}
-
-fn words(verdict: &Verdict) -> (&'static str, String) {
-    match verdict {
-        Verdict::Idle(status) => ("idle", quote::masked(status.as_bytes())),
-        Verdict::Attached(process) => ("attached", format!("process {}", process.pid)),
-        Verdict::Live(holder) => ("live", format!("its lock is held by {holder}")),
-        Verdict::Followed(parent) => ("followed", format!("run {parent} waits for it")),
-        Verdict::Young(seconds) if *seconds < 0 => ("young", "its newest time is in the future".into()),
-        Verdict::Young(seconds) => ("young", format!("{seconds} s since its last sign of life")),
-        Verdict::Unsure(kind) => ("unsure", format!("on {kind} a lock may be held and not be seen")),
-        Verdict::Orphaned => ("orphaned", "nobody executes it".into()),
     }
 }

@@ -28,6 +28,7 @@ use crate::store::id::RunId;
 use crate::store::process::{Presence, Process};
 use crate::store::run_lock::{self, Holder};
 use crate::store::{Store, layout};
+use crate::stream::quote;
 
 /// How long a run is given to show itself, unless a caller says otherwise (facts 2.9.6).
 pub const GRACE_SECONDS: u64 = 120;
@@ -58,6 +59,23 @@ pub enum Verdict {
     Unsure(&'static str),
     /// It says that it is running, and nobody executes it.
     Orphaned,
+}
+
+impl Verdict {
+    /// The word for it, and by what it was found.
+    #[must_use]
+    pub fn words(&self) -> (&'static str, String) {
+        match self {
+            Self::Idle(status) => ("idle", quote::masked(status.as_bytes())),
+            Self::Attached(process) => ("attached", format!("process {}", process.pid)),
+            Self::Live(holder) => ("live", format!("its lock is held by {holder}")),
+            Self::Followed(parent) => ("followed", format!("run {parent} waits for it")),
+            Self::Young(seconds) if *seconds < 0 => ("young", "its newest time is in the future".into()),
+            Self::Young(seconds) => ("young", format!("{seconds} s since its last sign of life")),
+            Self::Unsure(kind) => ("unsure", format!("on {kind} a lock may be held and not be seen")),
+            Self::Orphaned => ("orphaned", "nobody executes it".into()),
+        }
+    }
 }
 
 /// Who holds the run's lock, for a judge.

@@ -15,6 +15,7 @@ pub mod line_log;
 pub mod liveness;
 pub mod message;
 pub mod needs;
+pub mod overview;
 pub mod pid;
 pub mod plan;
 pub mod prune;
