@@ -119,25 +119,68 @@ fn a_run_that_is_executed_stays() {
     assert_eq!(sandbox.names_of("r"), [".deleted"]);
 }
 
-/// Case 149, for the writers that there are: late ones are refused, and make nothing anew.
+/// A command of every writer of a run.
+const WRITERS: [&str; 23] = [
+    "run-record create --run r",
+    "run-record set-status cancelled --force",
+    "run-record patch --set name=\"x\"",
+    "echo '{}' | run-record checkpoint save",
+    "echo '{\"id\":\"r\",\"status\":\"failed\"}' | run-record save",
+    "run-record pause --checkpoint '{}'",
+    "run-record fail --terminal",
+    "run-record claim-merge",
+    "run-events append --type t",
+    "run-artifact write n '{}'",
+    "run-artifact reindex",
+    "run-artifact files-dir",
+    "run-interaction ask n '{\"q\":\"?\"}'",
+    "run-interaction answer i '{}'",
+    "echo x > x && run-attachment add x",
+    "run-message queue x",
+    "run-message queue-once m x",
+    "run-plan write n '[]'",
+    "echo x | run-tool put t input",
+    "run-turn write n 0 0 '{}'",
+    "echo x | run-log append",
+    "run-lock --pid -- true",
+    "run-reconcile --run r",
+];
+
+/// Case 149: late writers are refused, and make nothing anew.
 #[test]
 fn a_late_writer_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.make("r", "finished", "");
     sandbox.call(&["run-delete", "r"]).ends(0);
-    let empty = "printf 'x' > x; ";
-    for script in [
-        "run-events append --type t",
-        "run-lock --pid -- true",
-        "run-reconcile --run r",
-        "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l",
-    ] {
+    let capture = "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
+    for script in WRITERS.into_iter().chain([capture]) {
         let mut command = sandbox.other("sh");
-        command.args(["-c", &format!("{empty}{script}")]).env("WT_YES_THIS_ROOT", "1");
+        command.args(["-c", script]).env("WT_YES_THIS_ROOT", "1");
         let done = run(crate::life::with_programs(command));
-        assert!(done.err.contains("was deleted"), "{script}: {}", done.err);
+        assert!(done.err.contains("was deleted"), "{script}: {} {}", done.code, done.err);
         done.ends(2);
         assert_eq!(sandbox.names_of("r"), [".deleted"], "{script}");
+    }
+}
+
+/// Case 149, forced: a writer that has looked for the tombstone, and not yet taken its lock, when the run goes.
+#[test]
+fn a_writer_that_has_looked_is_refused_under_its_lock() {
+    for writer in WRITERS {
+        for moment in ["before-write-lock", "run-lock-opened"] {
+            let sandbox = Sandbox::new();
+            sandbox.make("r", "finished", "");
+            let mut command = sandbox.other("sh");
+            let delete = "unset WT_TEST_HOOK; run-delete r > gone 2>&1 || true";
+            command.args(["-c", writer]).env("WT_TEST_HOOK", format!("{moment}={delete}"));
+            let done = run(crate::life::with_programs(command));
+            if !sandbox.path().join("gone").exists() {
+                continue;
+            }
+            assert_eq!(std::fs::read_to_string(sandbox.path().join("gone")).unwrap(), "deleted r\n", "{writer}");
+            assert_ne!(done.code, 0, "{writer}: {}", done.out);
+            assert_eq!(sandbox.names_of("r"), [".deleted"], "{writer}: {}", done.err);
+        }
     }
 }
 

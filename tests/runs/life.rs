@@ -135,7 +135,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.kill_inner();
-        let _ = self.child.kill();
+        // The outer one ends with it, or is it; only then is the lock free.
         let _ = self.child.wait();
     }
 }

@@ -256,6 +256,25 @@ fn what_changes_between_the_look_and_the_lock_stays() {
     assert_eq!(settle("run-lock-opened", ends), ("idle".into(), "finished".into()));
 }
 
+/// While an orphan is being ended no engine begins, and of two who end it one does.
+#[test]
+fn nobody_gets_in_between() {
+    let sandbox = Sandbox::new();
+    sandbox.make("r", "running", "");
+    let begin = "run-lock --run r -- touch ran; echo $? > code";
+    sandbox.hooked(&["run-reconcile", "--run", "r"], "reconcile-explained", begin).ends(0);
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("code")).unwrap(), "6\n");
+    assert!(!sandbox.path().join("ran").exists());
+    for (moment, first, second) in [("reconcile-judged", "idle\t", "orphaned\t"), ("reconcile-explained", "orphaned\t", "live\t")] {
+        let sandbox = Sandbox::new();
+        sandbox.make("r", "running", "");
+        let out = sandbox.hooked(&["run-reconcile", "--run", "r"], moment, "run-reconcile --run r > second").ends(0);
+        let other = std::fs::read_to_string(sandbox.path().join("second")).unwrap();
+        assert!(out.starts_with(first) && other.starts_with(second), "{moment}: {out}{other}");
+        assert_eq!((sandbox.events_of("r").len(), sandbox.json_of("r")["outcome_seq"].as_i64()), (1, Some(1)), "{moment}");
+    }
+}
+
 /// Case 148: whoever holds the lock is left alone, also one whose `.pid` names a process that is gone.
 #[test]
 fn a_held_lock_outlives_the_process_that_took_it() {
