@@ -152,7 +152,8 @@ fn a_late_writer_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.make("r", "finished", "");
     sandbox.call(&["run-delete", "r"]).ends(0);
-    let capture = "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
+    let capture =
+        "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
     for script in WRITERS.into_iter().chain([capture]) {
         let mut command = sandbox.other("sh");
         command.args(["-c", script]).env("WT_YES_THIS_ROOT", "1");

@@ -265,13 +265,20 @@ fn nobody_gets_in_between() {
     sandbox.hooked(&["run-reconcile", "--run", "r"], "reconcile-explained", begin).ends(0);
     assert_eq!(std::fs::read_to_string(sandbox.path().join("code")).unwrap(), "6\n");
     assert!(!sandbox.path().join("ran").exists());
-    for (moment, first, second) in [("reconcile-judged", "idle\t", "orphaned\t"), ("reconcile-explained", "orphaned\t", "live\t")] {
+    for (moment, first, second) in
+        [("reconcile-judged", "idle\t", "orphaned\t"), ("reconcile-explained", "orphaned\t", "live\t")]
+    {
         let sandbox = Sandbox::new();
         sandbox.make("r", "running", "");
-        let out = sandbox.hooked(&["run-reconcile", "--run", "r"], moment, "run-reconcile --run r > second").ends(0);
+        let out =
+            sandbox.hooked(&["run-reconcile", "--run", "r"], moment, "run-reconcile --run r > second").ends(0);
         let other = std::fs::read_to_string(sandbox.path().join("second")).unwrap();
         assert!(out.starts_with(first) && other.starts_with(second), "{moment}: {out}{other}");
-        assert_eq!((sandbox.events_of("r").len(), sandbox.json_of("r")["outcome_seq"].as_i64()), (1, Some(1)), "{moment}");
+        assert_eq!(
+            (sandbox.events_of("r").len(), sandbox.json_of("r")["outcome_seq"].as_i64()),
+            (1, Some(1)),
+            "{moment}"
+        );
     }
 }
 

@@ -72,7 +72,7 @@ nothing; with `--json` `valid`.",
         },
         Example {
             text: "A link for an hour, checked.",
-            script: "run-attachment add --run demo README >/dev/null\nlink=$(run-attachment presign --run demo README --expires 1h)\nexp=${link##*\"exp\":} sig=${link##*\"sig\":\"}\nrun-attachment verify --run demo README --exp \"${exp%%,*}\" --sig \"${sig%%\"*}\"",
+            script: "run-attachment add --run demo README >/dev/null\nlink=$(run-attachment presign --run demo README --expires 1h)\nexp=$(echo \"$link\" | sed 's/.*\"exp\":\\([0-9]*\\).*/\\1/')\nsig=$(echo \"$link\" | sed 's/.*\"sig\":\"\\([0-9a-f]*\\)\".*/\\1/')\nrun-attachment verify --run demo README --exp \"$exp\" --sig \"$sig\"",
         },
     ],
     see_also: &["sha256sum(1)", "wt-store(5)"],

@@ -32,7 +32,7 @@ struct Args {
     #[arg(long, value_name = "AGE", value_parser = parse_duration, default_value = "2m", hide_default_value = true)]
     grace: Duration,
     /// Look again after every INTERVAL [default: `$ITERION_ORPHAN_RECONCILE_INTERVAL`, else 60s]
-    #[arg(long, value_name = "INTERVAL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "INTERVAL", num_args = 0..=1, default_missing_value = "")]
     watch: Option<String>,
     /// Take a free lock on a network file system for free
     #[arg(long)]

@@ -6,7 +6,7 @@ use workspacetrack::cli::page::{Effect, Example};
 pub(crate) static PAGE: Page = Page {
     name: "run-reconcile",
     about: "let runs be resumed that say they are running and are not",
-    synopsis: &["[-n] [--grace AGE] [--watch[=INTERVAL]] --run ID | --all"],
+    synopsis: &["[-n] [--grace AGE] [--watch [INTERVAL]] --run ID | --all"],
     description: "\
 A run whose engine was killed still says `running` in its run.json, and nobody may resume it. This program finds such runs and \
 ends their episode: status `failed_resumable`, `failure_code` `PROCESS_ORPHANED`, and one event `run_interrupted` whose data say why, with \
@@ -51,7 +51,7 @@ object with `run`, `verdict`, `detail`, and for an orphan `done`, `outcome_seq`,
         Example { text: "What would be ended:", script: "run-reconcile --all --dry-run" },
         Example {
             text: "Beside a server, for as long as it runs:",
-            script: "run-reconcile --all --watch=30s & watcher=$!\nsleep 1\nkill $watcher && wait $watcher",
+            script: "run-reconcile --all --watch 30s & watcher=$!\nsleep 1\nkill $watcher && wait $watcher",
         },
     ],
     see_also: &["run-lock(1)", "run-show(1)", "run-events(1)", "run-store(7)"],

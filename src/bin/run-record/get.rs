@@ -19,7 +19,7 @@ pub(crate) struct Options {
 /// What of a document is printed, and how.
 #[derive(Args)]
 pub(crate) struct PointerArgs {
-    /// A JSON pointer, as in /checkpoint/node_id [default: the whole]
+    /// A JSON pointer, as in `/checkpoint/node_id` [default: the whole]
     #[arg(value_name = "POINTER", default_value = "", hide_default_value = true)]
     pointer: String,
     /// Print a text without quotes

@@ -5,7 +5,7 @@ use workspacetrack::cli::page::{Effect, Example};
 
 pub(crate) static PAGE: Page = Page {
     name: "run-record",
-    about: "make, read, list and change the document of a run: its status, its checkpoint, its record",
+    about: "make, read, list and change the document of a run",
     synopsis: &[
         "create [--run ID] [--workflow NAME] [--inputs JSON] [--queued] [--file PATH] [--bot ID] [--parent ID [--parent-node ID]] [--launch JSON]",
         "get [POINTER] [--raw] [--run ID]",

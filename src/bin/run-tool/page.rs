@@ -5,7 +5,7 @@ use workspacetrack::cli::page::{Effect, Example};
 
 pub(crate) static PAGE: Page = Page {
     name: "run-tool",
-    about: "keep what went into the tools of a run and came out, and give it out",
+    about: "keep long inputs and outputs of tools, and give them out",
     synopsis: &[
         "put ID input|output [--threshold SIZE] [--run ID]",
         "get ID input|output [--offset N] [--limit N] [--size] [--run ID]",

@@ -135,14 +135,21 @@ pub enum Indexed {
 /// # Errors
 /// As [`Writing::begin`].
 pub fn prepare(store: &Store, run: &RunId) -> Result<()> {
+    check(store, run)?;
+    store.create_dir(&layout::run(store.root(), run))
+}
+
+/// Looks whether a run may be written, and makes nothing.
+///
+/// # Errors
+/// As [`Writing::begin`], but for the lock; [`Kind::Usage`] for a run that is not there and must not be made under its id.
+pub fn check(store: &Store, run: &RunId) -> Result<()> {
     store.refuse_deleted(run)?;
-    let dir = layout::run(store.root(), run);
-    if !dir.is_dir() {
-        if let Some(flaw) = component::flaw_of_new(run.as_str()) {
-            let name = quote::name(run.as_str().as_bytes());
-            return Err(Error::usage(format!("run id {name} {flaw}")).hint("choose another one"));
-        }
-        store.create_dir(&dir)?;
+    if !layout::run(store.root(), run).is_dir()
+        && let Some(flaw) = component::flaw_of_new(run.as_str())
+    {
+        let name = quote::name(run.as_str().as_bytes());
+        return Err(Error::usage(format!("run id {name} {flaw}")).hint("choose another one"));
     }
     refuse_newer(store, run)
 }

@@ -146,7 +146,7 @@ pub fn ask(store: &Store, run: &RunId, question: &Question, companion: Companion
     let differs = |key: &&str| {
         let member = |json: &Json| json.get(key).cloned().unwrap_or_default();
         let (stored, wanted) = (member(&json), member(&form(run, question, "")));
-        !stored.is_same(&wanted) && !(stored.is_zero() && wanted.is_zero())
+        !(stored.is_same(&wanted) || stored.is_zero() && wanted.is_zero())
     };
     if State::of(&json) != State::Open || ["node_id", "kind", "questions"].iter().any(differs) {
         return Err(Error::conflict(format!(

@@ -93,7 +93,7 @@ pub fn write(store: &Store, run: &RunId, draft: &Draft, companion: Companion) ->
     // One that cannot be read is not the same.
     let before = newest.and_then(|seq| Some((seq, read(store, run, seq).ok()?)));
     if let Some((seq, before)) = before
-        && encoded(before.get("todos")) == encoded(Some(&draft.todos))
+        && is_same(before.get("todos"), &draft.todos)
     {
         drop(writing);
         let told = tell(store, run, seq, &before, companion);
@@ -113,9 +113,12 @@ pub fn write(store: &Store, run: &RunId, draft: &Draft, companion: Companion) ->
     Ok(Written { seq, is_new: true, count: draft.todos.elements().len(), told })
 }
 
-/// Todos as they are compared: by the text that both programs would write.
-fn encoded(todos: Option<&Json>) -> String {
-    Json::Array(todos.map(Json::elements).unwrap_or_default().iter().map(in_order).collect()).compact()
+/// Whether both programs would write the same text for them.
+fn is_same(a: Option<&Json>, b: &Json) -> bool {
+    let form = |todos: Option<&Json>| {
+        Json::Array(todos.map(Json::elements).unwrap_or_default().iter().map(in_order).collect())
+    };
+    form(a).is_same(&form(Some(b)))
 }
 
 fn form(draft: &Draft, seq: i64, now: &str) -> Json {

@@ -68,7 +68,7 @@ pub fn put(
     threshold: u64,
     content: &mut dyn Read,
 ) -> Result<Put> {
-    access::prepare(store, run)?;
+    access::check(store, run)?;
     let mut head = read_head(content, threshold.max(INLINE_BYTES_MAX))?;
     let key = body.as_str();
     if head.is_empty() {
@@ -79,6 +79,7 @@ pub fn put(
     {
         return Ok(Put { payload: Json::object([(key, Json::string(text))]), lost: None });
     }
+    access::prepare(store, run)?;
     let mut size = head.len() as u64;
     let stored = store_body(store, run, tool_use, body, &mut head, &mut size, content)?;
     let mut payload = Json::object::<&str>([]);
@@ -162,8 +163,9 @@ fn drain(content: &mut dyn Read, head: &mut Vec<u8>) -> Result<u64> {
     }
 }
 
+/// Keeps what may have to be rescued, and a character more, so that it shows where the last one ends.
 fn keep(head: &mut Vec<u8>, bytes: &[u8]) {
-    let room = usize::try_from(RESCUED_BYTES_MAX).unwrap_or(0).saturating_sub(head.len()).min(bytes.len());
+    let room = usize::try_from(RESCUED_BYTES_MAX + 4).unwrap_or(0).saturating_sub(head.len()).min(bytes.len());
     head.extend_from_slice(bytes.get(..room).unwrap_or_default());
 }
 

@@ -31,6 +31,11 @@ fn a_live_claim_is_respected_and_a_stale_one_taken_over() {
     for rest in ["", r#","merge_claimed_at":"0001-01-01T00:00:00Z""#, r#","merge_claimed_at":null"#] {
         assert_eq!(merging(rest).wrote(&["claim-merge"])["changed"], true, "{rest}");
     }
+    let _ = merging(r#","merge_claimed_at":"lately""#).unchanged(
+        &["claim-merge", "--stale-before", "2200-01-01T00:00:00Z"],
+        "",
+        6,
+    );
     let _ = runs.unchanged(&["claim-merge", "--stale-before", "then"], "", 2);
 }
 

@@ -5,6 +5,7 @@ mod counting;
 mod create;
 mod delegate;
 mod faults;
+mod guard;
 mod list;
 mod merge;
 mod model;

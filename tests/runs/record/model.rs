@@ -12,6 +12,7 @@ const STEPS: usize = 40;
 
 /// What the model knows of a run. Texts are empty where a member is missing.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a member that is there or not")]
 struct Model {
     status: String,
     episodes: u64,
@@ -359,8 +360,11 @@ fn carry_out(runs: &Runs, step: &Step) -> (i64, Told, Value) {
     (said["revision"].as_i64().unwrap_or_else(|| panic!("{out}")), told, said.clone())
 }
 
+/// A step that was carried out: the revision that was told, what, and in which words.
+type Carried = (i64, Told, Value, Step);
+
 /// One writer: steps from copies of any age, and now and then a look at the run.
-fn write(runs: &Runs, seed: u64) -> (Vec<(i64, Told, Value, Step)>, Vec<Value>) {
+fn write(runs: &Runs, seed: u64) -> (Vec<Carried>, Vec<Value>) {
     let mut dice = Dice(seed);
     let (mut steps, mut copies) = (Vec::new(), Vec::new());
     for number in 0..STEPS {

@@ -1,5 +1,7 @@
 //! A document with everything survives every writer, byte for byte but for what was asked.
 
+use std::fmt::Write as _;
+
 use super::Runs;
 
 /// Every member that is known, members that nobody knows between them, numbers and escapes in unusual words.
@@ -18,10 +20,10 @@ fn everything() -> String {
             "fallback" => "[\n    {\n      \"model\": \"m\"\n    }\n  ]".to_owned(),
             _ => format!("\"text of {member}\""),
         };
-        text += &format!("  \"{member}\": {value},\n");
+        writeln!(text, "  \"{member}\": {value},").unwrap();
         if number % 9 == 0 {
-            text +=
-                &format!("  \"x_{number}\": {{\n    \"nested\": [\n      {number}.0,\n      null\n    ]\n  }},\n");
+            writeln!(text, "  \"x_{number}\": {{\n    \"nested\": [\n      {number}.0,\n      null\n    ]\n  }},")
+                .unwrap();
         }
     }
     text += "  \"zz_last\": true\n}";

@@ -387,6 +387,8 @@ fn a_lost_delivery_fails_only_the_attempt_it_was() {
     let _ = runs.unchanged(&fail("2026-01-03T00:00:00Z"), "", 6);
     let runs = Runs::with(r#"{"id":"r","name":"n","status":"queued"}"#);
     runs.wrote(&fail("2026-01-02T00:00:00Z"));
+    let runs = Runs::with(r#"{"id":"r","name":"n","status":"queued","queued_at":"lately"}"#);
+    let _ = runs.unchanged(&fail("2026-01-02T00:00:00Z"), "", 6);
 }
 
 /// 2.4: `FailRunAtLaunch`, once, whatever is run twice.

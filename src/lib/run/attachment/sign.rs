@@ -8,6 +8,8 @@
 //! newlines; that no two links are signed alike rests on run ids and names having no control characters, which their types
 //! see to.
 
+use std::fmt::Write;
+
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -96,7 +98,8 @@ fn escaped(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out

@@ -130,7 +130,7 @@ pub fn expand(store: &Store, run: &RunId, checkpoint: &mut Json) -> Vec<String> 
         match rebuilt(store, run, checkpoint, &alias) {
             Ok(body) => bodies.push((alias, body)),
             Err(why) => {
-                missing.push(format!("the body of {} cannot be rebuilt: {why}", quote::name(alias.as_bytes())))
+                missing.push(format!("the body of {} cannot be rebuilt: {why}", quote::name(alias.as_bytes())));
             }
         }
     }

@@ -86,8 +86,9 @@ pub fn create(store: &Store, run: &RunId, creation: &Creation) -> Result<Receipt
 }
 
 fn first_document(run: &RunId, creation: &Creation) -> Result<Json> {
-    let mut document = creation.launch.clone().unwrap_or_else(|| Json::Object(Vec::new()));
-    for (key, _) in document.members() {
+    let mut document = Json::Object(Vec::new());
+    for (key, value) in creation.launch.as_ref().map(Json::members).unwrap_or_default() {
+        document.set_in_order(key, value.clone(), ORDER);
         if NOT_OF_A_LAUNCH.contains(&key.as_str()) {
             return Err(Error::usage(format!("a launch does not set '{key}'"))
                 .hint("take it out; 'run-record create --help' shows what is set by options"));

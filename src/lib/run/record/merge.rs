@@ -28,20 +28,26 @@ pub fn claim(
     let mut token = String::new();
     let receipt = write::change(store, run, expected, |document, _, _| {
         let status = document.text_of("merge_status").into_owned();
-        let claimed = clock::parse_rfc3339(&document.text_of("merge_claimed_at")).filter(|ns| *ns > ZERO_TIME_NS);
+        let since = document.text_of("merge_claimed_at").into_owned();
+        // Since when a claim is held that says it in words nobody understands, nobody knows: it is live.
+        let claimed = match clock::parse_rfc3339(&since) {
+            None if !since.is_empty() => Some(i128::MAX),
+            parsed => parsed.filter(|ns| *ns > ZERO_TIME_NS),
+        };
         let may_be_claimed = match &*status {
             "" | "pending" | "failed" | "skipped" | "conflicted" => true,
             "merging" => claimed.is_none_or(|ns| stale_before.is_some_and(|limit| ns < limit)),
             _ => false,
         };
         if !may_be_claimed {
-            let since =
-                claimed.map_or_else(String::new, |_| format!(" since {}", document.text_of("merge_claimed_at")));
+            let since = claimed.map_or_else(String::new, |_| format!(" since {}", quote::name(since.as_bytes())));
             let why = format!("its merge is {}{since}", quote::name(status.as_bytes()));
             return Err(write::conflict(document, &why));
         }
         let now_ns = i128::from(clock::now_ns()) / MS_NS * MS_NS;
-        let token_ns = claimed.map_or(now_ns, |ns| now_ns.max((ns / MS_NS + 1) * MS_NS));
+        // Only a token that is taken over must be older; one that was given up does not count.
+        let stolen = claimed.filter(|ns| status == "merging" && *ns < i128::MAX);
+        let token_ns = stolen.map_or(now_ns, |ns| now_ns.max((ns / MS_NS + 1) * MS_NS));
         token = clock::rfc3339(u64::try_from(token_ns).unwrap_or(u64::MAX));
         document.set_in_order("merge_status", Json::string("merging"), ORDER);
         document.set_in_order("merge_claimed_at", Json::string(&token), ORDER);

@@ -163,9 +163,11 @@ pub fn fail_queued(
         if status(document) != Some(Status::Queued) {
             return Err(write::conflict(document, "it is not queued any more"));
         }
-        // A run that does not say since when it is queued was queued before anybody asked.
+        // A run that does not say since when it is queued was queued before anybody asked; one that says it in words that
+        // nobody understands may have been queued again.
         let queued = document.text_of("queued_at");
-        let queued_ns = clock::parse_rfc3339(&queued).unwrap_or(ZERO_TIME_NS);
+        let unknown_ns = if queued.is_empty() { ZERO_TIME_NS } else { i128::MAX };
+        let queued_ns = clock::parse_rfc3339(&queued).unwrap_or(unknown_ns);
         if queued_ns > published_ns {
             let why = format!("it was queued again at {queued}, after that attempt");
             return Err(write::conflict(document, &why));

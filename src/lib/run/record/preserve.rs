@@ -194,6 +194,62 @@ mod tests {
         );
     }
 
+    const LEAF: Shape = Shape::Struct(&[("a", Shape::Value), ("b", Shape::Value)]);
+    const TREE: Shape = Shape::Struct(&[
+        ("a", Shape::Value),
+        ("b", Shape::Struct(&[("a", LEAF), ("b", Shape::Records(&LEAF))])),
+        ("c", Shape::Map(&LEAF)),
+        ("d", Shape::Map(&Shape::Records(&LEAF))),
+    ]);
+
+    /// Any tree over few keys; `x` and `y` are known nowhere.
+    fn any_tree() -> impl proptest::strategy::Strategy<Value = Json> {
+        use proptest::prelude::*;
+        let leaf = prop_oneof![
+            Just(Json::null()),
+            (0..3_i64).prop_map(Json::integer),
+            Just(Json::string("")),
+            Just(Json::string("t")),
+        ];
+        let key = proptest::sample::select(vec!["a", "b", "c", "d", "x", "y"]);
+        leaf.prop_recursive(5, 64, 5, move |inner| {
+            prop_oneof![
+                2 => proptest::collection::btree_map(key.clone(), inner.clone(), 0..5).prop_map(Json::object),
+                1 => proptest::collection::vec(inner, 0..4).prop_map(Json::Array),
+            ]
+        })
+    }
+
+    /// Members of `stored` that nobody knows, wherever both trees have a known struct, with where they are.
+    fn unknown(stored: &Json, merged: &Json, shape: Shape, path: &str, lost: &mut Vec<String>) {
+        let (Shape::Struct(fields), Json::Object(old), Json::Object(_)) = (shape, stored, merged) else { return };
+        for (key, value) in old {
+            match (fields.iter().find(|(name, _)| name == key), merged.get(key)) {
+                (None, None) => lost.push(format!("{path}/{key}")),
+                (Some((_, shape)), Some(merged)) => unknown(value, merged, *shape, &format!("{path}/{key}"), lost),
+                _ => {}
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_merge_says_what_the_writer_said_and_loses_nothing(stored in any_tree(), submitted in any_tree()) {
+            let merged = merge(&stored, submitted.clone(), TREE);
+            proptest::prop_assert!(
+                is_equal(&known_part(&merged, TREE), &known_part(&submitted, TREE)),
+                "{} over {} gave {}", submitted.compact(), stored.compact(), merged.compact()
+            );
+            let mut lost = Vec::new();
+            unknown(&stored, &merged, TREE, "", &mut lost);
+            proptest::prop_assert!(lost.is_empty(), "{:?} of {} are lost", lost, stored.compact());
+            let again = merge(&merged, submitted.clone(), TREE);
+            proptest::prop_assert!(again.is_same(&merged), "{} became {}", merged.compact(), again.compact());
+            proptest::prop_assert_eq!(merge(&stored, stored.clone(), TREE).compact(), stored.compact());
+            proptest::prop_assert_eq!(merge(&Json::null(), submitted.clone(), TREE), submitted);
+        }
+    }
+
     #[test]
     fn numbers_in_other_words_are_the_same() {
         let equal =

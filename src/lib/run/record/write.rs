@@ -47,23 +47,24 @@ impl Expected {
 /// A conflict with the stored document, which it describes.
 #[must_use]
 pub fn conflict(run: &Json, why: &str) -> Error {
-    described(Error::conflict(format!("run {} has changed: {why}; it is {}", shown(run), state(run))), run)
+    described(Error::conflict(format!("{} has changed: {why}; it is {}", shown(run), state(run))), run)
 }
 
 /// A refusal because of the stored document, which it describes.
 #[must_use]
 pub fn refused(run: &Json, why: &str) -> Error {
-    described(Error::refused(format!("run {} is {}: {why}", shown(run), state(run))), run)
+    described(Error::refused(format!("{} is {}: {why}", shown(run), state(run))), run)
 }
 
 /// A conflict with a run that is there and was to be made.
 #[must_use]
 pub fn exists_already(run: &Json) -> Error {
-    described(Error::conflict(format!("run {} exists already: it is {}", shown(run), state(run))), run)
+    described(Error::conflict(format!("{} exists already: it is {}", shown(run), state(run))), run)
 }
 
 fn shown(run: &Json) -> String {
-    quote::name(run.text_of("id").as_bytes())
+    let id = run.text_of("id");
+    if id.is_empty() { "the run".into() } else { format!("run {}", quote::name(id.as_bytes())) }
 }
 
 fn state(run: &Json) -> String {
