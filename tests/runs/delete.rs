@@ -123,7 +123,7 @@ fn a_run_that_is_executed_stays() {
 const WRITERS: [&str; 23] = [
     "run-record create --run r",
     "run-record set-status cancelled --force",
-    "run-record patch --set name=\"x\"",
+    "run-record patch --set 'name=\"x\"'",
     "echo '{}' | run-record checkpoint save",
     "echo '{\"id\":\"r\",\"status\":\"failed\"}' | run-record save",
     "run-record pause --checkpoint '{}'",
@@ -172,13 +172,17 @@ fn a_writer_that_has_looked_is_refused_under_its_lock() {
             let sandbox = Sandbox::new();
             sandbox.make("r", "finished", "");
             let mut command = sandbox.other("sh");
-            let delete = "unset WT_TEST_HOOK; run-delete r > gone 2>&1 || true";
+            // The deletion waits for those that hold another lock already, so nobody waits for it here.
+            let delete = "unset WT_TEST_HOOK; run-delete r > gone 2>&1 & \
+                          while kill -0 $! && [ ! -e store/runs/r/.deleted ]; do sleep 0.01; done";
             command.args(["-c", writer]).env("WT_TEST_HOOK", format!("{moment}={delete}"));
             let done = run(crate::life::with_programs(command));
             if !sandbox.path().join("gone").exists() {
                 continue;
             }
-            assert_eq!(std::fs::read_to_string(sandbox.path().join("gone")).unwrap(), "deleted r\n", "{writer}");
+            let said = || std::fs::read_to_string(sandbox.path().join("gone")).unwrap();
+            crate::sandbox::until(writer, || !said().is_empty());
+            assert_eq!(said(), "deleted r\n", "{writer}");
             assert_ne!(done.code, 0, "{writer}: {}", done.out);
             assert_eq!(sandbox.names_of("r"), [".deleted"], "{writer}: {}", done.err);
         }

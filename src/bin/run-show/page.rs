@@ -40,7 +40,7 @@ With `--json`, one object on a line: `run`, `store`, members of run.json by thei
         },
         Example {
             text: "The first command that it proposes:",
-            script: "run-record create --run review-2\nrun-record pause --checkpoint '{}' --run review-2\nrun-show review-2 --json | sed 's/.*\"next\":\\[{\"why\":\"[^\"]*\",\"command\":\"\\([^\"]*\\)\".*/\\1/'",
+            script: "run-record create --run review-2\nrun-record fail --resumable --run review-2\nrun-show review-2 --json | sed 's/.*\"next\":\\[{\"why\":\"[^\"]*\",\"command\":\"\\([^\"]*\\)\".*/\\1/'",
         },
     ],
     see_also: &["run-store(7)", "run-record(1)", "run-events(1)", "run-reconcile(1)", "wt-log(1)"],
