@@ -254,7 +254,7 @@ fn a_lost_index_is_made_again_from_the_journal() {
             Some(bytes) => put(&path, bytes),
         }
         let found = findings(&box_);
-        assert!(found == ["error index-damaged"] || found == ["error head-missing"], "{found:?}");
+        assert!(found == ["error index-damaged"] || found == ["error index-missing"], "{found:?}");
         if spoil.is_some() {
             let err = box_.run("wt-ls-manifest", &["--run", "r", "HEAD"]).exits(4);
             let _ = err.says("--rebuild-index");
@@ -274,6 +274,21 @@ fn a_lost_index_is_made_again_from_the_journal() {
         let next = box_.capture_with("r", Some("c"), "f", b"three");
         assert_eq!(label(&box_, "HEAD"), Some(next));
     }
+}
+
+#[test]
+fn without_an_index_the_chain_goes_on_where_the_journal_ends() {
+    let (box_, a, b) = store();
+    rm(&box_.history("r").join("index.json"));
+    assert!(box_.run("wt-log", &["--run", "r"]).ok().contains(&a), "readers find it");
+    let c = box_.capture_with("r", Some("c"), "f", b"three");
+    assert_eq!(
+        (label(&box_, "a"), label(&box_, "b"), label(&box_, "HEAD")),
+        (Some(a), Some(b.clone()), Some(c.clone()))
+    );
+    let manifest = fs::read(box_.manifest("r", &c)).unwrap();
+    assert!(String::from_utf8(manifest).unwrap().contains(&format!("\"parent\":\"{b}\"")));
+    assert!(findings(&box_).is_empty());
 }
 
 #[test]

@@ -6,10 +6,12 @@
     reason = "a test fails by panicking, and says what it had to skip"
 )]
 
+mod disk;
 mod du;
 mod forget;
 mod fsck;
 mod media;
+mod power;
 mod prune;
 mod purge;
 mod sandbox;

@@ -144,7 +144,7 @@ impl Sandbox {
     /// A shell command that finds the programs by their names.
     pub(crate) fn shell(&self, command: &str) -> Command {
         let mut shell = self.program(Path::new("sh"));
-        let programs = program("").parent().unwrap().display().to_string();
+        let programs = program("wt").parent().unwrap().display().to_string();
         let path = std::env::var("PATH").unwrap();
         shell.env("PATH", format!("{programs}:{path}")).arg("-c").arg(command);
         shell

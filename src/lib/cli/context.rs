@@ -205,7 +205,7 @@ pub(super) fn restore_open_files() {
 static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
 
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
-/// `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.
+/// `WT_TEST_TAPE`, `WT_TEST_LOCKS=<errno name>`, `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.
 pub(super) fn arm_seam() {
     if !cfg!(debug_assertions) {
         return;
@@ -227,8 +227,13 @@ pub(super) fn arm_seam() {
         .and_then(|value| value.split_once('=').map(|(name, command)| (name.to_owned(), command.to_owned())))
         .into_iter()
         .collect::<Vec<_>>();
-    let (fired, trace) = (text("WT_TEST_FIRED").map(PathBuf::from), text("WT_TEST_TRACE").map(PathBuf::from));
-    if fault.is_some() || trace.is_some() || !hooks.is_empty() {
-        seam::arm(seam::Plan { fault, fired, trace, hooks });
+    let path = |name: &str| text(name).map(PathBuf::from);
+    let (fired, trace, tape) = (path("WT_TEST_FIRED"), path("WT_TEST_TRACE"), path("WT_TEST_TAPE"));
+    let locks = text("WT_TEST_LOCKS").map(|what| match &*what {
+        "ENOLCK" => rustix::io::Errno::NOLCK,
+        _ => rustix::io::Errno::OPNOTSUPP,
+    });
+    if fault.is_some() || trace.is_some() || tape.is_some() || locks.is_some() || !hooks.is_empty() {
+        seam::arm(seam::Plan { fault, fired, trace, tape, locks, hooks });
     }
 }

@@ -28,6 +28,7 @@ impl History {
     /// [`crate::error::Kind::Io`]; the old index is then whole.
     pub fn apply(&self, index: &mut Index, change: Change) -> Result<()> {
         let mut moves = Vec::new();
+        let was_unwritten = index.is_unwritten();
         // A run that stops or comes back where it did before moves nothing, and yet the journal must know.
         let mut marks = Vec::new();
         if let Some(head) = change.head
@@ -64,7 +65,7 @@ impl History {
         if !moves.is_empty() {
             self.append_journal(&moves)?;
         }
-        if is_same {
+        if is_same && !was_unwritten {
             return Ok(());
         }
         self.write_index(index, &rows)

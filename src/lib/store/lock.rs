@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use super::fsio;
+use super::{fsio, seam};
 use crate::error::{Error, IoContext, Result};
 
 /// Whether others may hold the lock at the same time.
@@ -112,7 +112,7 @@ pub fn try_flock(fd: BorrowedFd<'_>, mode: Mode) -> std::io::Result<bool> {
         Mode::Exclusive => FlockOperation::NonBlockingLockExclusive,
     };
     loop {
-        match rustix::fs::flock(fd, operation) {
+        match seam::lock_point().and_then(|()| rustix::fs::flock(fd, operation)) {
             Ok(()) => return Ok(true),
             Err(Errno::WOULDBLOCK) => return Ok(false),
             Err(Errno::INTR) => {}

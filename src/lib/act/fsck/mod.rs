@@ -165,8 +165,8 @@ pub fn check(
     for dir in run_dirs(store, run, &mut report)? {
         report.runs += 1;
         let snapshots = documents::check(&dir, &mut named, &mut report);
-        chain::check(&snapshots, &mut report);
-        index::check(store, &dir, &snapshots, &mut report);
+        let reached = index::check(store, &dir, &snapshots, &mut report);
+        chain::check(&snapshots, &reached, &mut report);
     }
     if run.is_none() {
         report.check_mode(store.root());

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FILE_MODE, permission_bits, point};
+use super::{FILE_MODE, Field, note, permission_bits, point};
 
 /// Whether a file was there when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,9 @@ pub fn open_append(path: &Path) -> io::Result<(File, Opened)> {
     let (fd, opened) = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             point("create", path)?;
-            (rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?, Opened::Made)
+            let fd = rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
+            note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(FILE_MODE.into())]);
+            (fd, Opened::Made)
         }
         other => (other?, Opened::Existing),
     };
@@ -47,7 +50,11 @@ pub fn append_once(file: &File, bytes: &[u8], path: &Path) -> io::Result<usize> 
     loop {
         match rustix::io::write(file, bytes) {
             Err(Errno::INTR) => {}
-            other => return Ok(other?),
+            other => {
+                let count = other?;
+                note("write", &[Field::Fd(file.as_fd()), Field::Bytes(bytes.get(..count).unwrap_or_default())]);
+                return Ok(count);
+            }
         }
     }
 }
@@ -59,6 +66,7 @@ pub fn append_once(file: &File, bytes: &[u8], path: &Path) -> io::Result<usize> 
 pub fn leave_mark(path: &Path) -> io::Result<()> {
     point("create", path)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, permission_bits(FILE_MODE))?;
+    let fd = rustix::fs::open(path, flags, permission_bits(FILE_MODE))?;
+    note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(FILE_MODE.into())]);
     Ok(())
 }
