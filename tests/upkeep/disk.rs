@@ -237,10 +237,10 @@ impl Disk {
         format!("{:?}", self.pending)
     }
 
-    /// Every fate of what is pending now, the plain ones first.
-    pub(crate) fn fates(&self) -> Vec<Fate> {
+    /// Fates of what is pending now, the plain ones first; of single changes up to so many, spread over all.
+    pub(crate) fn fates(&self, single_max: usize) -> Vec<Fate> {
         let mut fates = vec![Fate::Lost, Fate::Kept, Fate::NamesOnly, Fate::DataOnly, Fate::Zeros];
-        for number in 0..self.pending.len() {
+        for number in (0..self.pending.len()).step_by(self.pending.len().div_ceil(single_max).max(1)) {
             fates.extend([Fate::Only(number), Fate::AllBut(number)]);
             if matches!(self.pending[number], Change::Write(..)) {
                 fates.push(Fate::Half(number));

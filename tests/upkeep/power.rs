@@ -32,6 +32,8 @@ struct Case {
     script: String,
     /// Labels of run `r` that are there whatever happens.
     labels: &'static [&'static str],
+    /// Whether there are so many changes that only some of the states can be looked at.
+    is_large: bool,
     /// Whether the store is sound before; else only the command run again makes it so.
     is_sound: bool,
     /// Codes of findings that a cut may leave although they are no notes.
@@ -49,6 +51,7 @@ impl Case {
             removed: Vec::new(),
             script: script.into(),
             labels: &[],
+            is_large: false,
             is_sound: true,
             harmless: &[],
             done: Box::new(done),
@@ -194,6 +197,7 @@ fn record(case: &Case) -> (Disk, Vec<String>) {
 fn survives(case: &Case) {
     let box_ = &case.sandbox;
     let all = std::env::var_os("WT_TEST_ALL").is_some();
+    let (stride, singles) = if case.is_large { (1024, 2) } else { (1, usize::MAX) };
     let old = tree(&box_.workspace());
     let (mut disk, tape) = record(case);
     let new = tree(&box_.workspace());
@@ -203,7 +207,10 @@ fn survives(case: &Case) {
         if number > 0 {
             disk.play(last);
         }
-        for fate in disk.fates() {
+        if number % stride != 0 && !last.starts_with("flush") {
+            continue;
+        }
+        for fate in disk.fates(singles) {
             let image = disk.cut(fate);
             if !seen.insert(image.digest()) {
                 continue;
@@ -217,10 +224,10 @@ fn survives(case: &Case) {
         }
     }
     // What was told to be done is done, whatever happens now.
-    for fate in disk.fates() {
+    for fate in disk.fates(singles) {
         put_back(box_, &disk.cut(fate));
         // Shown only where the demand is not met.
-        eprintln!("cut after all was done, {fate:?} of {}", disk.pending());
+        eprintln!("cut after all was done, {fate:?}");
         (case.done)(box_);
     }
     eprintln!("power: {} effects, {cuts} states, {deep} of them run again, lost: 0", tape.len());
@@ -236,7 +243,7 @@ fn put_back(box_: &Sandbox, image: &crate::disk::Image<'_>) {
 /// A workspace with everything that a snapshot may hold.
 fn full() -> Sandbox {
     use std::os::unix::ffi::OsStrExt;
-    let box_ = Sandbox::new();
+    let box_ = Sandbox::in_memory();
     symlink("target text", box_.workspace().join("l")).unwrap();
     put(&box_.workspace().join(std::ffi::OsStr::from_bytes(b"\xff")), b"raw");
     box_.write(".gitignore", b"# rules\n");
@@ -259,7 +266,7 @@ fn edited() -> Sandbox {
 
 /// A chain of snapshots under these labels; each holds another content of `f`.
 fn chain(labels: &[&str]) -> Sandbox {
-    let box_ = Sandbox::new();
+    let box_ = Sandbox::in_memory();
     symlink("target text", box_.workspace().join("l")).unwrap();
     for (number, label) in labels.iter().enumerate() {
         box_.capture_with("r", Some(label), "f", format!("content {number}").as_bytes());
@@ -369,13 +376,18 @@ fn a_purge() {
     survives(&Case { labels: &["a", "b"], ..Case::new(box_, script, done) });
 }
 
-#[test]
-fn appended_events() {
-    let box_ = Sandbox::new();
-    fs::DirBuilder::new().recursive(true).create(box_.runs().join("r")).unwrap();
-    put(&box_.runs().join("r/run.json"), b"{}");
+/// As our programs leave what they make.
+fn make_private(box_: &Sandbox) {
     let status = std::process::Command::new("chmod").args(["-R", "go="]).arg(box_.store()).status();
     assert!(status.unwrap().success());
+}
+
+#[test]
+fn appended_events() {
+    let box_ = Sandbox::in_memory();
+    fs::DirBuilder::new().recursive(true).create(box_.runs().join("r")).unwrap();
+    put(&box_.runs().join("r/run.json"), b"{}");
+    make_private(&box_);
     let script =
         "printf '{\"type\":\"a\"}\\n{\"type\":\"b\"}\\n' | run-events append --run r --stdin --fsync always";
     let done = |box_: &Sandbox| {
@@ -429,4 +441,82 @@ fn objects_that_are_stored_again() {
     let mut case = Case { labels: &["a"], ..Case::new(box_, "wt-fsck --repair-from \"$WT_WORKSPACE\"", done) };
     case.is_sound = false;
     survives(&case);
+}
+
+/// So many files are flushed together with their file system, each disk by itself.
+#[test]
+fn a_capture_and_a_restore_of_many_files() {
+    let box_ = Sandbox::in_memory();
+    for number in 0..300 {
+        box_.write(&format!("f{number}"), format!("content {number}").as_bytes());
+    }
+    let capture = box_.capture_script("r", Some("a"));
+    survives(&Case { is_large: true, ..Case::new(box_, capture, has_label("a")) });
+
+    let box_ = Sandbox::in_memory();
+    for content in ["a", "b"] {
+        for number in 0..300 {
+            box_.write(&format!("f{number}"), format!("{content} {number}").as_bytes());
+        }
+        box_.capture("r", Some(content));
+    }
+    let done = |box_: &Sandbox| {
+        assert_eq!(box_.run("wt-restore", &["--run", "r", "--dry-run", "a"]).ok(), "", "it was restored");
+    };
+    survives(&Case {
+        is_large: true,
+        labels: &["a", "b"],
+        ..Case::new(box_, "wt-restore --run r a >/dev/null", done)
+    });
+}
+
+#[test]
+fn a_rewind() {
+    let box_ = Sandbox::in_memory();
+    put(&box_.runs().join("r/run.json"), br#"{"status":"failed"}"#);
+    make_private(&box_);
+    for (label, content) in [("pre:n:0", "before"), ("post:n:0", "by the run"), ("pause:n:0", "by the run, too")] {
+        box_.write(content, content.as_bytes());
+        box_.capture_with("r", Some(label), "f", content.as_bytes());
+    }
+    age(&box_.store());
+    box_.write("mine", b"by a person");
+    let script = "wt-rewind --run r --node n >/dev/null";
+    let done = |box_: &Sandbox| {
+        assert_eq!(fs::read(box_.workspace().join("f")).unwrap(), b"before");
+        assert_eq!(fs::read(box_.workspace().join("mine")).unwrap(), b"by a person");
+        assert!(labels(box_).keys().any(|label| label.starts_with("rewind-backup:n:")), "{:?}", labels(box_));
+        // A hole that a cut left before is told, and is no event.
+        let events = box_.run("run-events", &["cat", "--run", "r", "--format", "{type}"]).out;
+        assert!(events.contains("run_rewound"), "{events}");
+    };
+    survives(&Case { labels: &["pre:n:0", "post:n:0", "pause:n:0"], ..Case::new(box_, script, done) });
+}
+
+/// What a killed program did not flush any more is relied on by the next one, and then the power is cut.
+#[test]
+fn a_capture_after_one_that_was_killed() {
+    let plain = full().capture_script("r", Some("a"));
+    for stage in ["wt-hash-object'", "wt-write-manifest'"] {
+        let (before, program) = plain.rsplit_once(stage).unwrap();
+        let quote = before.rfind('\'').unwrap();
+        let (mut number, mut killed) = (0, true);
+        while killed {
+            number += 1;
+            let box_ = full();
+            let fault = format!("WT_TEST_FAULT={number}:kill WT_TEST_FIRED=fired ");
+            let script = format!("{}{fault}{}{stage}{program}; {plain}", &before[..quote], &before[quote..]);
+            let case = Case::new(box_, script, has_label("a"));
+            let (mut disk, tape) = record(&case);
+            killed = case.sandbox.root().join("fired").exists();
+            tape.iter().for_each(|line| disk.play(line));
+            for fate in [Fate::Lost, Fate::NamesOnly, Fate::DataOnly] {
+                put_back(&case.sandbox, &disk.cut(fate));
+                eprintln!("killed at effect {number} of {stage}, {fate:?} of {}", disk.pending());
+                (case.done)(&case.sandbox);
+                assert!(findings(&case.sandbox, &[]).is_empty(), "{:?}", findings(&case.sandbox, &[]));
+            }
+        }
+        assert!(number > 15, "{number} effects of {stage}");
+    }
 }

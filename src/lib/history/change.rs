@@ -4,8 +4,9 @@ use super::History;
 use super::index::{Index, RowsUpdate};
 use super::journal::{HEAD, Move};
 use super::label;
-use crate::error::Result;
+use crate::error::{IoContext, Result};
 use crate::store::id::SnapshotId;
+use crate::store::{fsio, layout};
 
 /// Changes that are made together: either the index shows all of them or none.
 #[derive(Default)]
@@ -66,7 +67,12 @@ impl History {
             self.append_journal(&moves)?;
         }
         if is_same && !was_unwritten {
-            return Ok(());
+            // What is there is relied on: it may be that of a program that was killed.
+            let path = layout::index(self.store().root(), self.run());
+            return match fsio::settle(&path, self.store().durability()) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                other => other.on("cannot flush the directory of", &path),
+            };
         }
         self.write_index(index, &rows)
     }

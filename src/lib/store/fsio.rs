@@ -6,6 +6,7 @@
 
 pub mod document;
 pub mod log;
+mod unsure;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -347,26 +348,7 @@ pub fn open_read(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
 }
 
-/// Makes a store directory and those above it that are missing, each private.
-///
-/// # Errors
-/// What the operating system said.
-pub fn make_store_dirs(path: &Path, durability: Durability) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::NotFound.into());
-    };
-    make_store_dirs(parent, durability)?;
-    let dir = open_store_dir(parent)?;
-    match make_dir(dir.as_fd(), name.as_bytes(), DIR_MODE) {
-        Ok(()) if durability == Durability::Flushed => flush_dir(dir.as_fd(), name.as_bytes()),
-        // Somebody else was as quick; a file in the way shows when the directory is used.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => other,
-    }
-}
+pub use unsure::{is_sure_dir, make_store_dirs, settle};
 
 /// Appends bytes to a store file in one write, making it if it is missing, and flushes them. What a short write left
 /// behind is cut off again.

@@ -88,7 +88,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`].
     pub fn create(&self) -> Result<()> {
-        if self.root.is_dir() {
+        if fsio::is_sure_dir(&self.root, self.durability()) {
             return Ok(());
         }
         fsio::make_store_dirs(&self.root, self.durability()).on("cannot make the store", &self.root)?;
@@ -101,7 +101,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`].
     pub fn create_dir(&self, path: &Path) -> Result<()> {
-        if path.is_dir() {
+        if fsio::is_sure_dir(path, self.durability()) {
             return Ok(());
         }
         self.create()?;

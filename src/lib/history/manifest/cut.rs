@@ -17,11 +17,11 @@ use crate::store::relpath::{RelPath, RelPathBuf};
 pub(crate) const PURGED: &str = "purged";
 
 /// A manifest without some of its entries.
-pub(crate) struct Cut {
+pub struct Cut {
     /// Its bytes.
-    pub(crate) json: Vec<u8>,
+    pub json: Vec<u8>,
     /// What was taken out: path, content, bytes.
-    pub(crate) removed: Vec<(RelPathBuf, ObjectId, u64)>,
+    pub removed: Vec<(RelPathBuf, ObjectId, u64)>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ impl Item<'_> {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the manifest.
-pub(crate) fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -> Result<Option<Cut>, String> {
+pub fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -> Result<Option<Cut>, String> {
     let malformed = |error: serde_json::Error| format!("not a manifest: {error}");
     let Members(members) = serde_json::from_slice(bytes).map_err(malformed)?;
     let mut removed = Vec::new();

@@ -167,7 +167,7 @@ impl History {
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Err("the manifest is empty".into());
     }
@@ -266,7 +266,7 @@ fn workspace(text: Option<&str>, base64: Option<&str>) -> Result<Option<PathBuf>
 }
 
 /// Every hash that a manifest names outside `entries`: what its pin must list.
-pub(crate) fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
+pub fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
     let captured: std::collections::HashSet<ObjectId> =
         manifest.files().filter(|(entry, _, _)| entry.path.to_str().is_some()).map(|(_, hash, _)| hash).collect();
     let rules = manifest.coverage.rules_object().map(|id| (id, 0));

@@ -10,7 +10,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::backwards::{self, LogEnd};
 use super::draft::{Draft, Stamp};
@@ -19,7 +19,7 @@ use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::engine_lock::refuse_foreign_engine;
 use crate::store::fsio::document;
-use crate::store::fsio::log::{self, Opened};
+use crate::store::fsio::log;
 use crate::store::fsio::{self, Durability};
 use crate::store::id::RunId;
 use crate::store::lock::{Lock, Mode};
@@ -99,9 +99,9 @@ impl<'s> Writer<'s> {
         // Only under the lock does it stay true.
         self.store.refuse_deleted(&self.run)?;
         refuse_foreign_engine(self.store, &self.run, self.while_running)?;
-        let (file, opened) = log::open_append(&self.path).on("cannot open", &self.path)?;
+        let file = log::open_append(&self.path, self.store.durability()).on("cannot open", &self.path)?;
         refuse_special(&file, &self.path)?;
-        Ok(Batch { writer: self, _lock: lock, file, opened })
+        Ok(Batch { writer: self, _lock: lock, file })
     }
 
     /// Length of run.log now; 0 where there is none.
@@ -124,7 +124,6 @@ pub struct Batch<'w, 's> {
     writer: &'w mut Writer<'s>,
     _lock: Option<Lock>,
     file: File,
-    opened: Opened,
 }
 
 impl Batch<'_, '_> {
@@ -196,12 +195,12 @@ impl Batch<'_, '_> {
     ///
     /// An earlier flush that failed is made up for here, if it can be.
     pub fn finish(self) -> Synced {
-        let Self { writer, _lock: lock, file, opened } = self;
+        let Self { writer, _lock: lock, file } = self;
         drop(lock);
         if writer.sync == Sync::Off {
             return Synced::Yes;
         }
-        match flush(&file, &writer.path, opened) {
+        match flush(&file, &writer.path) {
             Ok(()) => match forget_failure(writer.store, &writer.run) {
                 Ok(()) => Synced::Yes,
                 Err(error) => Synced::Failed(error),
@@ -215,16 +214,9 @@ impl Batch<'_, '_> {
     }
 }
 
-fn flush(file: &File, path: &PathBuf, opened: Opened) -> Result<()> {
-    let name = path.as_os_str().as_encoded_bytes();
-    fsio::flush_data(file.as_fd(), name).on("cannot flush", path)?;
-    if opened == Opened::Made
-        && let Some(dir) = path.parent()
-    {
-        let dir_fd = fsio::open_store_dir(dir).on("cannot open", dir)?;
-        fsio::flush_dir(dir_fd.as_fd(), name).on("cannot flush the directory of", path)?;
-    }
-    Ok(())
+fn flush(file: &File, path: &Path) -> Result<()> {
+    fsio::flush_data(file.as_fd(), path.as_os_str().as_encoded_bytes()).on("cannot flush", path)?;
+    fsio::settle(path, Durability::Flushed).on("cannot flush the directory of", path)
 }
 
 /// Whether a flush of the run's log has failed and was not made up for.
@@ -252,7 +244,8 @@ pub fn ensure_synced(store: &Store, run: &RunId) -> Result<()> {
     let path = layout::events(store.root(), run);
     if let Some(file) = source::open(&path)? {
         // The name may be what was not flushed.
-        flush(&file, &path, Opened::Made)?;
+        flush(&file, &path)?;
+        document::flush_dir(&layout::run(store.root(), run), Durability::Flushed)?;
     }
     forget_failure(store, run)
 }

@@ -8,37 +8,30 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FILE_MODE, Field, note, permission_bits, point};
+use super::{Durability, FILE_MODE, Field, note, permission_bits, point, unsure};
 
-/// Whether a file was there when it was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opened {
-    /// It was.
-    Existing,
-    /// It was made, and its name is not durable yet.
-    Made,
-}
-
-/// Opens a file for reading and appending, private whatever it was before, and makes it if it is missing.
+/// Opens a file for reading and appending, private whatever it was before, and makes it if it is missing: then its name
+/// is not durable until [`super::settle`] has seen to that.
 ///
 /// # Errors
 /// What the operating system said; `ELOOP` for a link.
-pub fn open_append(path: &Path) -> io::Result<(File, Opened)> {
+pub fn open_append(path: &Path, durability: Durability) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let (fd, opened) = match rustix::fs::open(path, flags, Mode::empty()) {
+    let mode = unsure::new_mode(FILE_MODE, durability);
+    let fd = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             point("create", path)?;
-            let fd = rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
-            note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(FILE_MODE.into())]);
-            (fd, Opened::Made)
+            let fd = rustix::fs::open(path, flags | OFlags::CREATE, mode)?;
+            note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(mode.as_raw_mode().into())]);
+            fd
         }
-        other => (other?, Opened::Existing),
+        other => other?,
     };
     if rustix::fs::fstat(&fd)?.st_mode & 0o777 != FILE_MODE {
         point("chmod", path)?;
-        rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+        rustix::fs::fchmod(&fd, mode)?;
     }
-    Ok((fd.into(), opened))
+    Ok(fd.into())
 }
 
 /// Appends in exactly one write and says how much of `bytes` went in.
