@@ -21,6 +21,10 @@ fn records(text: &[u8], framing: Framing, frame: Frame) {
         }
     }
     for other in FRAMINGS {
+        // Lines that we do not know are passed on as they are, and may hold the other one's end of an item.
+        if other != framing && !header.unknown.is_empty() {
+            continue;
+        }
         let mut out = Vec::new();
         header.write(&mut out, other);
         for record in &records {

@@ -81,6 +81,7 @@ pub(crate) enum Fate {
 }
 
 /// Two disks: a tree, and one directory of it that lies on a disk of its own.
+#[derive(Clone)]
 pub(crate) struct Disk {
     durable: State,
     now: State,

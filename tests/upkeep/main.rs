@@ -11,6 +11,7 @@ mod du;
 mod forget;
 mod fsck;
 mod media;
+mod no_locks;
 mod power;
 mod prune;
 mod purge;

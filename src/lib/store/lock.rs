@@ -11,7 +11,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use super::{fsio, seam};
-use crate::error::{Error, IoContext, Result};
+use crate::error::{Error, Result};
 
 /// Whether others may hold the lock at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Lock {
         let mut pause = Duration::from_millis(1);
         let mut told = false;
         loop {
-            if try_flock(fd.as_fd(), mode).on("cannot lock", what)? {
+            if try_flock(fd.as_fd(), mode).map_err(|error| failure("cannot lock", what, &error))? {
                 return Ok(Self { fd });
             }
             let waited = begun.elapsed();
@@ -99,6 +99,17 @@ impl Lock {
             }
             Err(error) => Err(Error::io("cannot open the lock file", path, &error)),
         }
+    }
+}
+
+/// The error of a lock that could not even be tried; `doing` is as in [`Error::io`].
+pub fn failure(doing: &str, what: impl AsRef<Path>, error: &std::io::Error) -> Error {
+    let failed = Error::io(doing, what.as_ref(), error);
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => failed.hint(
+            "its file system supports no locks, or its lock service does not run; nothing was changed: keep store and workspace where locks work",
+        ),
+        _ => failed,
     }
 }
 

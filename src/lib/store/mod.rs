@@ -10,6 +10,7 @@ pub mod layout;
 pub mod lock;
 pub mod pool;
 pub mod relpath;
+pub mod runs;
 pub mod seam;
 
 use std::io;

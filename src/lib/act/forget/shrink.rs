@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::choose::{is_kept, places};
 use super::survey::{Snapshot, Survey};
 use super::{Request, protecting};
-use crate::error::{Error, IoContext, Result};
+use crate::error::Result;
 use crate::history::History;
 use crate::history::manifest::Manifest;
 use crate::store::id::{ObjectId, RunId, SnapshotId};
@@ -129,18 +129,6 @@ pub fn across(store: &Store, request: &Request, limit: u64) -> Result<Across> {
 
 /// The runs that have a history and a name that can be given.
 fn run_ids(store: &Store) -> Result<Vec<RunId>> {
-    let path = layout::runs(store.root());
-    let listed = match std::fs::read_dir(&path) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("cannot list", &path, &error)),
-    };
-    let mut runs = Vec::new();
-    for entry in listed {
-        let entry = entry.on("cannot list", &path)?;
-        let run = entry.file_name().to_str().and_then(|name| RunId::named(name).ok());
-        runs.extend(run.filter(|run| layout::history(store.root(), run).is_dir()));
-    }
-    runs.sort_unstable();
-    Ok(runs)
+    let ids = store.runs().all()?.into_iter().filter_map(|dir| dir.id);
+    Ok(ids.filter(|run| layout::history(store.root(), run).is_dir()).collect())
 }

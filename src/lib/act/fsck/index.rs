@@ -8,7 +8,8 @@ use super::{Report, Severity};
 use crate::history::History;
 use crate::history::index::Index;
 use crate::history::journal::HEAD;
-use crate::store::id::{Label, RunId, SnapshotId};
+use crate::store::id::{Label, SnapshotId};
+use crate::store::runs::RunDir;
 use crate::store::{Store, layout};
 use crate::stream::quote;
 
@@ -34,17 +35,16 @@ impl Reached {
     }
 }
 
-pub(super) fn check(store: &Store, dir: &Path, snapshots: &Snapshots, report: &mut Report) -> Reached {
-    let named = dir.file_name().and_then(|name| name.to_str()).and_then(|name| RunId::named(name).ok());
-    let Some(run) = named else {
+pub(super) fn check(store: &Store, dir: &RunDir, snapshots: &Snapshots, report: &mut Report) -> Reached {
+    let Some(run) = &dir.id else {
         let detail = "no command can name this run, but its objects are kept";
-        report.add(Severity::Warning, "run-name", dir, detail, "rename the directory");
+        report.add(Severity::Warning, "run-name", &dir.path, detail, "rename the directory");
         return Reached(None);
     };
     let history = History::new(store, run.clone());
     let rebuild = format!("wt-fsck --run {run} --rebuild-index");
-    let path = layout::index(store.root(), &run);
-    check_journal(&history, &layout::journal(store.root(), &run), &rebuild, report);
+    let path = layout::index(store.root(), run);
+    check_journal(&history, &layout::journal(store.root(), run), &rebuild, report);
     let index = match history.index() {
         Ok(index) => index,
         Err(error) => {
