@@ -223,6 +223,19 @@ fn quarantine_lets_prune_work_again_and_keeps_every_object() {
 }
 
 #[test]
+fn what_a_later_version_wrote_is_not_damaged_and_is_never_put_aside() {
+    let (box_, _, b) = store();
+    let path = box_.manifest("r", &b);
+    let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+    put(&path, text.replacen('{', r#"{"format_version":2,"#, 1).as_bytes());
+    let before = box_.image();
+    let ran = box_.run("wt-fsck", &["--quarantine"]).exits(4);
+    assert!(short(&ran.out).contains(&"error document-newer".to_owned()), "{ran:?}");
+    let _ = box_.run("wt-prune", &["--grace", "0"]).exits(4).says("newer");
+    assert_eq!(box_.image(), before);
+}
+
+#[test]
 fn quarantine_killed_anywhere_loses_nothing_and_a_rerun_finishes() {
     let (template, _, b) = store();
     for nth in 1.. {

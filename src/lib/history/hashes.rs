@@ -33,6 +33,16 @@ pub fn for_each_named(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) -> Result<()
         .map_err(|error| format!("neither a manifest nor a pin: {error}"))
 }
 
+/// Whether a document says that a later version of these programs wrote it: it is not damaged, only not for us.
+#[must_use]
+pub fn is_newer(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u64,
+    }
+    serde_json::from_slice::<Version>(bytes).is_ok_and(|version| version.format_version > FORMAT_VERSION_MAX)
+}
+
 /// Hands every run of exactly 64 lower-case hex digits in `bytes` to `sink`: all that a document which cannot be
 /// understood may name.
 pub fn for_each_in_text(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) {

@@ -53,6 +53,8 @@ pub(super) fn the_first_capture() -> Case {
 
 pub(super) fn another_capture() -> Case {
     let box_ = edited();
+    // Young objects would be flushed once more, which nothing here can miss.
+    age(&box_.store());
     let script = box_.capture_script("r", Some("b"));
     Case { labels: &["a"], ..Case::new(box_, script, has_label("b")) }
 }

@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use workspacetrack::act::fsck::{self, Severity};
+use workspacetrack::history::History;
+use workspacetrack::history::journal::HEAD;
 use workspacetrack::store::fsio::Durability;
+use workspacetrack::store::id::RunId;
 use workspacetrack::store::lock::Patience;
 use workspacetrack::store::{Settings, Store};
 
@@ -94,11 +97,14 @@ fn assert_between(now: &Tree, old: &Tree, new: &Tree, what: &str) {
     }
 }
 
+fn store(box_: &Sandbox) -> Store {
+    let patience = Patience { limit: Duration::from_secs(5), notice: |_| {} };
+    Store::new(box_.store(), Settings { durability: Durability::Off, patience })
+}
+
 /// What fsck finds, but for notes.
 fn findings(box_: &Sandbox, harmless: &[&str]) -> Vec<String> {
-    let patience = Patience { limit: Duration::from_secs(5), notice: |_| {} };
-    let store = Store::new(box_.store(), Settings { durability: Durability::Off, patience });
-    let report = fsck::check(&store, None, fsck::Depth::Full, &|_| {}).unwrap();
+    let report = fsck::check(&store(box_), None, fsck::Depth::Full, &|_| {}).unwrap();
     // A line of the journal that was torn is passed over, and was never acknowledged.
     let matters = report
         .findings
@@ -106,6 +112,17 @@ fn findings(box_: &Sandbox, harmless: &[&str]) -> Vec<String> {
         .filter(|finding| finding.severity != Severity::Note && finding.code != "journal-line")
         .filter(|finding| !harmless.contains(&finding.code));
     matters.map(|finding| format!("{} {}: {}", finding.code, finding.path.display(), finding.detail)).collect()
+}
+
+/// The index is never ahead of the journal, which is the reflog and what a lost index is made from.
+fn assert_journal_tells_all(box_: &Sandbox, what: &str) {
+    let history = History::new(&store(box_), RunId::named("r").unwrap());
+    let (journal, index) = (history.journal().unwrap(), history.index().unwrap());
+    let labels = index.labels.iter().map(|(label, id)| (label.as_str(), id.as_str()));
+    for (label, id) in labels.chain(index.head.iter().map(|head| (HEAD, head.as_str()))) {
+        let is_told = journal.marks.iter().any(|mark| mark.label == label && mark.new.as_deref() == Some(id));
+        assert!(is_told, "{what}: the journal does not say that {label} is {id}");
+    }
 }
 
 fn labels(box_: &Sandbox) -> BTreeMap<String, String> {
@@ -129,6 +146,7 @@ impl Cut<'_> {
             let found = findings(box_, self.case.harmless);
             assert!(found.is_empty(), "{what}: {found:#?}");
             let there = labels(box_);
+            assert_journal_tells_all(box_, what);
             for label in self.case.labels {
                 assert!(there.contains_key(*label), "{what}: label {label} is gone");
             }

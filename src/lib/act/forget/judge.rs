@@ -7,7 +7,7 @@
 //! * the newest bank before a `resume:` stays if nothing else shows that the run had stopped: without it the interval
 //!   would be undecided, and a person's edits would no longer be known as such.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Snapshot, Survey};
 use crate::error::Result;
@@ -23,10 +23,11 @@ pub(super) fn stays(
     doomed: &mut BTreeSet<SnapshotId>,
 ) -> Result<Vec<(SnapshotId, String)>> {
     let journal = history.journal()?;
+    let chains = survey.chains();
     let mut kept = Vec::new();
     // Whatever stays may end the oldest prefix earlier, and then what came after it stands between survivors.
     loop {
-        let found = judge(survey, &journal, doomed);
+        let found: BTreeMap<_, _> = chains.iter().flat_map(|chain| judge(chain, &journal, doomed)).collect();
         if found.is_empty() {
             return Ok(kept);
         }
@@ -37,11 +38,14 @@ pub(super) fn stays(
     }
 }
 
-fn judge(survey: &Survey, journal: &Journal, doomed: &BTreeSet<SnapshotId>) -> Vec<(SnapshotId, &'static str)> {
+fn judge(chain: &[&Snapshot], journal: &Journal, doomed: &BTreeSet<SnapshotId>) -> Vec<(SnapshotId, &'static str)> {
     let mut found = Vec::new();
     let mut older: Option<&Snapshot> = None;
     let mut newest_bank: Option<&Snapshot> = None;
-    for snapshot in survey.chain().skip_while(|snapshot| doomed.contains(&snapshot.id)) {
+    // What no survivor follows shows nothing to anybody; of the head's chain that is never the case.
+    let end = chain.iter().rposition(|snapshot| !doomed.contains(&snapshot.id)).map_or(0, |last| last + 1);
+    let kept = chain.iter().take(end).skip_while(|snapshot| doomed.contains(&snapshot.id));
+    for snapshot in kept.copied() {
         let own = snapshot.own.as_deref().unwrap_or_default();
         if !label::is_boundary(own) {
             if label::is_bank(own) {
