@@ -31,13 +31,14 @@ type State = Vec<Node>;
 enum Change {
     /// Entries of a directory, together.
     Names(Id, Vec<(Vec<u8>, Option<Id>)>),
-    Write(Id, Vec<u8>),
+    /// Bytes at an offset, or at the end.
+    Write(Id, Option<usize>, Vec<u8>),
     Truncate(Id, usize),
 }
 
 impl Change {
     fn node(&self) -> Id {
-        let (Self::Names(id, _) | Self::Write(id, _) | Self::Truncate(id, _)) = self;
+        let (Self::Names(id, _) | Self::Write(id, ..) | Self::Truncate(id, _)) = self;
         *id
     }
 
@@ -52,7 +53,12 @@ impl Change {
                     };
                 }
             }
-            (Self::Write(_, bytes), Node::File(content)) => Rc::make_mut(content).extend(bytes),
+            (Self::Write(_, offset, bytes), Node::File(content)) => {
+                let content = Rc::make_mut(content);
+                let offset = offset.unwrap_or(content.len());
+                content.resize(content.len().max(offset + bytes.len()), 0);
+                content[offset..offset + bytes.len()].copy_from_slice(bytes);
+            }
             (Self::Truncate(_, len), Node::File(content)) => Rc::make_mut(content).truncate(*len),
             (change, _) => panic!("{change:?} of another kind of node"),
         }
@@ -196,7 +202,8 @@ impl Disk {
                 let id = self.add(inode, fresh, mode, self.disks[dir]);
                 self.change(Change::Names(dir, vec![(name, Some(id))]));
             }
-            "write" => self.change(Change::Write(node(1), bytes(2))),
+            "write" => self.change(Change::Write(node(1), None, bytes(2))),
+            "write-at" => self.change(Change::Write(node(1), Some(words[2].parse().unwrap()), bytes(3))),
             "truncate" => self.change(Change::Truncate(node(1), words[2].parse().unwrap())),
             "chmod" => {
                 let id = node(1);
@@ -265,11 +272,11 @@ impl Disk {
             };
             match change {
                 _ if !survives => {}
-                Change::Write(id, bytes) if fate == Fate::Zeros => {
-                    Change::Write(*id, vec![0; bytes.len()]).apply(&mut state);
+                Change::Write(id, offset, bytes) if fate == Fate::Zeros => {
+                    Change::Write(*id, *offset, vec![0; bytes.len()]).apply(&mut state);
                 }
-                Change::Write(id, bytes) if fate == Fate::Half(number) => {
-                    Change::Write(*id, bytes[..bytes.len() / 2].to_vec()).apply(&mut state);
+                Change::Write(id, offset, bytes) if fate == Fate::Half(number) => {
+                    Change::Write(*id, *offset, bytes[..bytes.len() / 2].to_vec()).apply(&mut state);
                 }
                 _ => change.apply(&mut state),
             }

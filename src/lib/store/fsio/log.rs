@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
@@ -10,14 +11,22 @@ use rustix::io::Errno;
 
 use super::{Durability, FILE_MODE, Field, note, permission_bits, point, unsure};
 
-/// Opens a file for reading and appending, private whatever it was before, and makes it if it is missing: then its name
-/// is not durable until [`super::settle`] has seen to that.
+/// Whether the name of a file that was opened is durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opened {
+    /// It was there before.
+    Existing,
+    /// It was made now, or by somebody who has not flushed its directory since.
+    Made,
+}
+
+/// Opens a file for reading and appending, private whatever it was before, and makes it if it is missing.
 ///
 /// # Errors
 /// What the operating system said; `ELOOP` for a link.
-pub fn open_append(path: &Path, durability: Durability) -> io::Result<File> {
+pub fn open_append(path: &Path) -> io::Result<(File, Opened)> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mode = unsure::new_mode(FILE_MODE, durability);
+    let mode = unsure::new_mode(FILE_MODE, Durability::Flushed);
     let fd = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             point("create", path)?;
@@ -27,11 +36,14 @@ pub fn open_append(path: &Path, durability: Durability) -> io::Result<File> {
         }
         other => other?,
     };
-    if rustix::fs::fstat(&fd)?.st_mode & 0o777 != FILE_MODE {
+    let file = File::from(fd);
+    let meta = file.metadata()?;
+    let opened = if unsure::is_unsure(&meta) { Opened::Made } else { Opened::Existing };
+    if meta.mode() & 0o777 != FILE_MODE {
         point("chmod", path)?;
-        rustix::fs::fchmod(&fd, mode)?;
+        rustix::fs::fchmod(&file, if opened == Opened::Made { mode } else { permission_bits(FILE_MODE) })?;
     }
-    Ok(fd.into())
+    Ok((file, opened))
 }
 
 /// Appends in exactly one write and says how much of `bytes` went in.
@@ -50,6 +62,39 @@ pub fn append_once(file: &File, bytes: &[u8], path: &Path) -> io::Result<usize> 
             }
         }
     }
+}
+
+/// Opens a file for reading, and for writing at offsets of the caller's choice; makes it if it is missing.
+///
+/// # Errors
+/// As [`open_append`].
+pub fn open_write(path: &Path) -> io::Result<(File, Opened)> {
+    let (file, opened) = open_append(path)?;
+    // An append goes to the end wherever it is aimed at.
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - OFlags::APPEND)?;
+    Ok((file, opened))
+}
+
+/// Writes all of `bytes` at `offset`.
+///
+/// # Errors
+/// What the operating system said; part of the bytes may have been written.
+pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64, path: &Path) -> io::Result<()> {
+    point("write", path)?;
+    while !bytes.is_empty() {
+        let count = match rustix::io::pwrite(file, bytes, offset) {
+            Err(Errno::INTR) => 0,
+            other => other?,
+        };
+        note(
+            "write-at",
+            &[Field::Fd(file.as_fd()), Field::Number(offset), Field::Bytes(bytes.get(..count).unwrap_or_default())],
+        );
+        offset += count as u64;
+        bytes = bytes.get(count..).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// Leaves an empty file as a mark; it may be there already.

@@ -27,7 +27,7 @@ pub(super) fn new_mode(mode: u32, durability: Durability) -> Mode {
 }
 
 /// Nobody but us makes private files and directories with just this bit.
-fn is_unsure(meta: &Metadata) -> bool {
+pub(super) fn is_unsure(meta: &Metadata) -> bool {
     let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
     is_ours && (meta.is_dir() || meta.is_file()) && meta.mode() & 0o7077 == UNSURE
 }
