@@ -240,6 +240,13 @@ impl Disk {
         }
     }
 
+    /// Whether a line of a tape makes anything durable.
+    pub(crate) fn is_flushed_by(&self, line: &str) -> bool {
+        let mut then = self.clone();
+        then.play(line);
+        then.pending.len() < self.pending.len()
+    }
+
     /// What is pending, for a person.
     pub(crate) fn pending(&self) -> String {
         format!("{:?}", self.pending)

@@ -229,6 +229,9 @@ fn a_chain_that_head_does_not_reach_stays_as_true_as_the_others() {
     assert!(ran.err.contains(&format!("{} stays: it is a boundary", ids[1])), "{ran:?}");
     assert_eq!(told(&box_), before);
     let _ = forget(&box_, &[&ids[2]]).exits(5).says("boundary");
+    let _ = forget(&box_, &["--max-bytes", "0"]).exits(3);
+    let _ = box_.run("wt-forget", &["--store-max-bytes", "0"]).exits(3);
+    assert_eq!(told(&box_), before);
     sound(&box_);
 }
 

@@ -234,3 +234,29 @@ pub(super) fn a_rewind() -> Case {
     };
     Case { labels: &["pre:n:0", "post:n:0", "pause:n:0"], ..Case::new(box_, script, done) }
 }
+
+/// The document of a run is made and changed; what was told to be so is so.
+pub(super) fn the_document_of_a_run() -> Case {
+    let script = "run-record create --run r --workflow w >/dev/null || test $? = 6
+        run-record set-status failed --code X --run r >/dev/null";
+    Case::new(Sandbox::in_memory(), script, |box_| {
+        let bytes = fs::read(box_.runs().join("r/run.json")).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!((&document["status"], &document["workflow_name"]), (&"failed".into(), &"w".into()));
+    })
+}
+
+/// What nodes publish and people say, beside the document of the run.
+pub(super) fn an_artifact_and_a_message() -> Case {
+    let box_ = Sandbox::in_memory();
+    let _ = box_.run("run-record", &["create", "--run", "r", "--workflow", "w"]).ok();
+    let script = "set -e
+        run-artifact write --run r plan '{\"summary\":\"two steps\"}' --version 0 >/dev/null
+        run-message queue-once --run r nightly 'The build is red.' >/dev/null || test $? = 1";
+    Case::new(box_, script, |box_| {
+        let artifact = box_.run("run-artifact", &["latest", "--run", "r", "plan"]);
+        assert!(artifact.ok().contains("two steps"));
+        let messages = box_.run("run-message", &["list", "--run", "r"]);
+        assert!(messages.out.contains("The build is red."), "{messages:?}");
+    })
+}

@@ -24,7 +24,7 @@ use workspacetrack::store::lock::Patience;
 use workspacetrack::store::{Settings, Store};
 
 use crate::disk::{Disk, Fate};
-use crate::sandbox::{Sandbox, put, rm};
+use crate::sandbox::{Sandbox, rm};
 
 /// A command that must survive a power cut.
 struct Case {
@@ -232,6 +232,18 @@ enum Depth {
 
 /// Plays a tape and examines what each cut leaves. `ends` are the workspaces before and after.
 fn play(case: &Case, mut disk: Disk, tape: &[String], ends: (&Tree, &Tree), depth: Depth) -> Tally {
+    play_from(0, case, &mut disk, tape, ends, depth)
+}
+
+/// As [`play`], for cuts after so many effects or more.
+fn play_from(
+    first: usize,
+    case: &Case,
+    disk: &mut Disk,
+    tape: &[String],
+    ends: (&Tree, &Tree),
+    depth: Depth,
+) -> Tally {
     let box_ = &case.sandbox;
     let (stride, singles) = if case.is_large { (1024, 2) } else { (1, usize::MAX) };
     let (mut seen, mut tally) = (HashSet::new(), Tally::default());
@@ -240,7 +252,7 @@ fn play(case: &Case, mut disk: Disk, tape: &[String], ends: (&Tree, &Tree), dept
         if number > 0 {
             disk.play(last);
         }
-        if number % stride != 0 && !last.starts_with("flush") {
+        if number < first || (number % stride != 0 && !last.starts_with("flush")) {
             continue;
         }
         for fate in disk.fates(singles) {
@@ -280,20 +292,27 @@ fn survives(case: &Case) {
     eprintln!("power: {} effects, {cuts} states, {deep} of them run again, lost: 0", tape.len());
 }
 
-/// Without one of its flushes, does a command still pass? Returns the flushes, and which of them are missed.
+/// Without one of its flushes, does a command still pass? Returns how many there are, and which are not missed. A flush to
+/// which nothing was left to do is none.
 fn without_each_flush(case: &Case) -> (usize, Vec<String>) {
     let old = tree(&case.sandbox.workspace());
     let (disk, tape) = record(case);
     let new = tree(&case.sandbox.workspace());
-    let flushes: Vec<usize> = (0..tape.len()).filter(|number| tape[*number].starts_with("flush")).collect();
-    let needless = flushes.iter().filter(|number| {
-        let mut tape = tape.clone();
-        tape.remove(**number);
-        let played = || play(case, disk.clone(), &tape, (&old, &new), Depth::Shallow);
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(played)).is_ok()
-    });
-    let needless = needless.map(|number| format!("{number}: {}, after {}", tape[*number], before(&tape, *number)));
-    (flushes.len(), needless.collect())
+    let (mut count, mut needless, mut now) = (0, Vec::new(), disk.clone());
+    for (number, line) in tape.iter().enumerate() {
+        if line.starts_with("flush") && now.is_flushed_by(line) {
+            count += 1;
+            let mut rest = tape.clone();
+            rest.remove(number);
+            let mut disk = disk.clone();
+            let mut played = || play_from(number, case, &mut disk, &rest, (&old, &new), Depth::Shallow);
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&mut played)).is_ok() {
+                needless.push(format!("{number}: {line}, after {}", before(&tape, number)));
+            }
+        }
+        now.play(line);
+    }
+    (count, needless)
 }
 
 /// What stands before a line of a tape, without contents.
@@ -359,6 +378,8 @@ cases! {
     a_capture_of_many_files,
     a_restore_of_many_files,
     a_rewind,
+    the_document_of_a_run,
+    an_artifact_and_a_message,
 }
 
 /// What a killed program did not flush any more is relied on by the next one, and then the power is cut.

@@ -171,8 +171,9 @@ pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Err("the manifest is empty".into());
     }
-    let json: ManifestJson<'_> =
-        serde_json::from_slice(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    // Also where nothing is read: whoever changes a single member must find text.
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    let json: ManifestJson<'_> = serde_json::from_str(text).map_err(|error| format!("not a manifest: {error}"))?;
     let id = SnapshotId::parse(&json.id).ok_or("its id is malformed")?;
     let parent = match json.parent.as_deref() {
         None | Some("") => None,
