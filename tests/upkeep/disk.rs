@@ -187,10 +187,10 @@ impl Disk {
         };
         let name = |number: usize| self.place(node(number), &bytes(number + 1));
         match words[0] {
-            made @ ("create" | "mkdir" | "symlink") => {
+            effect @ ("create" | "mkdir" | "symlink") => {
                 let (dir, name) = name(1);
                 let inode = words[3].parse().unwrap();
-                let (fresh, mode) = match made {
+                let (fresh, mode) = match effect {
                     "create" => (Node::File(Rc::default()), words[4].parse().unwrap()),
                     "mkdir" => (Node::Dir(Rc::default()), words[4].parse().unwrap()),
                     _ => (Node::Link(bytes(4)), 0o777),
