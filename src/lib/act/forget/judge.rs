@@ -12,22 +12,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{Snapshot, Survey};
 use crate::error::Result;
 use crate::history::History;
-use crate::history::journal::Journal;
+use crate::history::index::Index;
+use crate::history::journal::Mark;
 use crate::history::label;
 use crate::store::id::SnapshotId;
 
 /// Takes what must stay out of `doomed`, with the reasons.
 pub(super) fn stays(
     history: &History,
+    index: &Index,
     survey: &Survey,
     doomed: &mut BTreeSet<SnapshotId>,
 ) -> Result<Vec<(SnapshotId, String)>> {
     let journal = history.journal()?;
+    // As authorship sees it: a stop that died before the index is none.
+    let marks = journal.effective(index);
     let chains = survey.chains();
     let mut kept = Vec::new();
     // Whatever stays may end the oldest prefix earlier, and then what came after it stands between survivors.
     loop {
-        let found: BTreeMap<_, _> = chains.iter().flat_map(|chain| judge(chain, &journal, doomed)).collect();
+        let found: BTreeMap<_, _> = chains.iter().flat_map(|chain| judge(chain, &marks, doomed)).collect();
         if found.is_empty() {
             return Ok(kept);
         }
@@ -38,7 +42,7 @@ pub(super) fn stays(
     }
 }
 
-fn judge(chain: &[&Snapshot], journal: &Journal, doomed: &BTreeSet<SnapshotId>) -> Vec<(SnapshotId, &'static str)> {
+fn judge(chain: &[&Snapshot], marks: &[&Mark], doomed: &BTreeSet<SnapshotId>) -> Vec<(SnapshotId, &'static str)> {
     let mut found = Vec::new();
     let mut older: Option<&Snapshot> = None;
     let mut newest_bank: Option<&Snapshot> = None;
@@ -56,7 +60,7 @@ fn judge(chain: &[&Snapshot], journal: &Journal, doomed: &BTreeSet<SnapshotId>) 
         if doomed.contains(&snapshot.id) {
             found.push((snapshot.id.clone(), "it is a boundary between snapshots that stay"));
         }
-        let needs_evidence = is_phase(own, &["resume"]) && older.is_some_and(|older| !shows_stop(older, journal));
+        let needs_evidence = is_phase(own, &["resume"]) && older.is_some_and(|older| !shows_stop(older, marks));
         if needs_evidence && let Some(bank) = newest_bank.filter(|bank| doomed.contains(&bank.id)) {
             found.push((bank.id.clone(), "it alone shows that the run had stopped"));
         }
@@ -67,10 +71,10 @@ fn judge(chain: &[&Snapshot], journal: &Journal, doomed: &BTreeSet<SnapshotId>) 
 }
 
 /// Whether a mark says that the run stopped at a boundary: its own label, one that points to it, or one that did.
-fn shows_stop(snapshot: &Snapshot, journal: &Journal) -> bool {
+fn shows_stop(snapshot: &Snapshot, marks: &[&Mark]) -> bool {
     let is_stop = |label: &str| is_phase(label, &["pause", "fail"]);
     let was_marked =
-        journal.marks.iter().any(|mark| is_stop(&mark.label) && mark.new.as_deref() == Some(snapshot.id.as_str()));
+        marks.iter().any(|mark| is_stop(&mark.label) && mark.new.as_deref() == Some(snapshot.id.as_str()));
     was_marked || snapshot.labels.iter().chain(&snapshot.own).any(|label| is_stop(label))
 }
 
