@@ -193,8 +193,11 @@ pub fn carry_out(
         Extent::None => Some(Scope::exact(Vec::new())),
     };
     let edited_since = prepared.boundary.as_ref().filter(|_| request.keep_edited);
+    // The bank has made another one.
+    let index = place.history.index()?;
     let mut report = restore::run(
         place,
+        &index,
         &restore::Request {
             target: prepared.target.id.clone(),
             scope,

@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::Request;
 use super::compare::is_planned;
 use super::current::folds_to;
 use super::dirs::Dirs;
@@ -17,10 +16,11 @@ use super::report::Report;
 use super::salvage::{self, Clearing};
 use super::stage::{self, Area, Item};
 use super::undo::Undo;
+use super::witness::Witness;
+use super::{Place, Request};
 use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Kind, Result};
-use crate::history::History;
 use crate::history::manifest::{Entry, Manifest, Node};
 use crate::store::fsio::{self, Durability};
 use crate::store::pool::Pool;
@@ -28,7 +28,6 @@ use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::store::seam;
 use crate::stream::quote;
 use crate::stream::record::{EntryKind, Record};
-use crate::tree::root::Workspace;
 use crate::tree::stat::stat_at;
 
 /// What came of one swap.
@@ -61,14 +60,15 @@ pub(super) struct Swapper<'a> {
 /// # Errors
 /// As [`super::run`].
 pub(super) fn carry_out(
-    workspace: &Workspace,
-    history: &History,
+    place: &Place<'_>,
     pool: &Pool,
     target: &Manifest,
     plan: Plan,
     request: &Request,
+    witness: &Witness<'_>,
     report: &mut Report,
 ) -> Result<()> {
+    let Place { workspace, history, .. } = *place;
     let entries: Vec<&Entry> = plan.written_entries().filter_map(|number| target.entries.get(number)).collect();
     stage::check_space(workspace, &entries)?;
     let mut dirs = Dirs::new(workspace);
@@ -105,7 +105,7 @@ pub(super) fn carry_out(
     }
     let Swapper { area, mut dirs, clearing, .. } = swapper;
     let put_back = dirs.put_back().on("cannot put the mode of a directory back in", workspace.path());
-    let cleared = salvage::clear(workspace, history, &area.path, &clearing);
+    let cleared = salvage::clear(workspace, history, &area.path, &clearing, Some(witness));
     match cleared {
         Ok(salvaged) => {
             // An error is all that the person sees then, so it has to name what was saved on the way out.

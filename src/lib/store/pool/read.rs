@@ -47,7 +47,11 @@ impl Pool {
     /// # Errors
     /// [`crate::error::Kind::Damaged`] when it is missing or its bytes are not those of its name.
     pub fn read(&self, id: ObjectId) -> Result<Vec<u8>> {
-        let (mut file, size) = self.open_object(id)?;
+        let (file, size) = self.open_object(id)?;
+        self.read_open(id, file, size)
+    }
+
+    fn read_open(&self, id: ObjectId, mut file: File, size: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
         file.read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
         if hash::of_bytes(&bytes) != id {
@@ -64,8 +68,7 @@ impl Pool {
     pub fn copy(&self, id: ObjectId, out: &mut dyn Write, out_name: &std::path::Path) -> Result<u64> {
         let (mut file, size) = self.open_object(id)?;
         if size <= VERIFY_FIRST_BYTES_MAX {
-            drop(file);
-            let bytes = self.read(id)?;
+            let bytes = self.read_open(id, file, size)?;
             out.write_all(&bytes).on("cannot write", out_name)?;
             return Ok(bytes.len() as u64);
         }
