@@ -33,6 +33,7 @@ def options():
     parser.add_argument("--durability", choices=["off", "on", "both"], default="both",
                         help="off: WT_FSYNC=off against peers that flush nothing; on: the default against all that flush")
     parser.add_argument("--scratch", help="where the trees are made [default: below TMPDIR]")
+    parser.add_argument("--before", metavar="DIR", help="programs of another build, to be a peer without flushing")
     parser.add_argument("--bin", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--porcelain", required=True, help=argparse.SUPPRESS)
     found = parser.parse_args()
@@ -52,6 +53,8 @@ def tools(found):
         chosen.remove(tool)
     ours = {"off": [peers.Ours], "on": [peers.OursDurable], "both": [peers.Ours, peers.OursDurable]}[found.durability]
     classes = {tool.is_durable for tool in ours}
+    if found.before:
+        chosen.insert(0, peers.Before)
     # rsync flushes nothing either.
     return [*ours, *(tool for tool in chosen if tool.is_durable in classes)]
 
@@ -85,8 +88,8 @@ def table(found, scratch):
 def report(title, ran, results):
     """The ratios of each of ours to all peers of its class, then memory."""
     tools_ran = [lane.tool for lane in ran]
-    for ours in [tool for tool in tools_ran if isinstance(tool, peers.Ours)]:
-        others = [tool for tool in tools_ran if not isinstance(tool, peers.Ours) and tool.is_durable == ours.is_durable]
+    for ours in [tool for tool in tools_ran if tool.is_ours]:
+        others = [tool for tool in tools_ran if not tool.is_ours and tool.is_durable == ours.is_durable]
         if not others:
             continue
         for what, of in [("time", lambda cost: cost.wall), ("processor time", lambda cost: cost.cpu)]:

@@ -15,6 +15,8 @@ class Tool:
 
     name = "?"
     needs = []
+    # What the others are compared with.
+    is_ours = False
     # The tool flushes as ours does by default.
     is_durable = False
 
@@ -74,14 +76,19 @@ class Tool:
 
 class Ours(Tool):
     name = "ours"
+    is_ours = True
 
     def __init__(self, ws, store, options):
         super().__init__(ws, store, options)
-        self.env["PATH"] = f"{options.porcelain}:{options.bin}:{self.env['PATH']}"
+        self.bin = self.programs(options)
+        self.env["PATH"] = f"{options.porcelain}:{self.bin}:{self.env['PATH']}"
         self.env.update(WT_STORE=store, WT_RUN="bench", WT_WORKSPACE=ws)
         if not self.is_durable:
             self.env["WT_FSYNC"] = "off"
-        self.bin = options.bin
+
+    @staticmethod
+    def programs(options):
+        return options.bin
 
     def setup(self):
         super().setup()
@@ -125,6 +132,17 @@ class Ours(Tool):
 class OursDurable(Ours):
     name = "ours, durable"
     is_durable = True
+
+
+class Before(Ours):
+    """Another build of the same programs."""
+
+    name = "before"
+    is_ours = False
+
+    @staticmethod
+    def programs(options):
+        return options.before
 
 
 class Git(Tool):

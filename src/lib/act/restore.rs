@@ -13,6 +13,7 @@
 //! The plan is a value: `--dry-run` prints it, the real run consumes it. A file is whole-old or whole-new at every
 //! moment. A restore that was killed leaves its staging area; the next one clears it by the same rule.
 
+mod bulk;
 mod compare;
 mod current;
 mod dirs;

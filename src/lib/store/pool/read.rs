@@ -53,7 +53,8 @@ impl Pool {
 
     fn read_open(&self, id: ObjectId, mut file: File, size: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-        file.read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
+        // A file by itself would be asked for its size and place once more.
+        Read::by_ref(&mut file).take(u64::MAX).read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
         if hash::of_bytes(&bytes) != id {
             return Err(self.damaged(id, "its bytes are not those of its name"));
         }
@@ -95,8 +96,10 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`].
     pub fn verify(&self, id: ObjectId) -> Result<u64> {
-        let (mut file, _) = self.open_object(id)?;
-        let mut buffer = vec![0; hash::READ_BLOCK_BYTES];
+        let (mut file, size) = self.open_object(id)?;
+        // One more than it should have, so that the end shows in the same read.
+        let whole = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+        let mut buffer = vec![0; whole.min(hash::READ_BLOCK_BYTES)];
         let (found, size) = hash::of_file(&mut file, &mut buffer).on("cannot read object", self.path(id))?;
         if found == id { Ok(size) } else { Err(self.damaged(id, "its bytes are not those of its name")) }
     }
