@@ -3,6 +3,7 @@
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -110,6 +111,8 @@ def report(title, ran, results):
 
 def main():
     found = options()
+    # Also whoever is told to stop removes what was made.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     parent = found.scratch or tempfile.gettempdir()
     os.makedirs(parent, exist_ok=True)
     scratch = os.path.realpath(tempfile.mkdtemp(prefix="wt-compare.", dir=parent))

@@ -90,12 +90,17 @@ def _probes(lane, number, count):
 
 def prune(found, scratch, lanes, say):
     """A history of many snapshots with 1 % change each: its log, then the sweep after the older half was dropped."""
-    classes = [peers.Ours, peers.GitGc, peers.Git]
+    classes = [peers.Ours, peers.Git, peers.GitGc]
     if "restic" in found.peers and peers.Restic.is_there():
         classes.append(peers.Restic)
     ran = lanes(found, (found.trees or ["10k"])[0], os.path.join(scratch, "history"), classes)
-    names = []
+    names, made = [], {}
     for lane in ran:
+        if isinstance(lane.tool, peers.GitGc):
+            # The same history, swept in another way.
+            shutil.copytree(made["git"].tool.store, lane.tool.store, symlinks=True)
+            continue
+        made[lane.tool.name] = lane
         say(f"making {found.snapshots} snapshots with {lane.tool.name}")
         lane.tool.setup()
         names = lane.history(0, found.snapshots, max(1, len(lane.files) // 100))

@@ -253,7 +253,8 @@ impl World {
             as_if_banked: false,
             cap_bytes: CAP_BYTES,
         };
-        restore::run(&self.place(), &undo).unwrap();
+        let index = self.place().history.index().unwrap();
+        restore::run(&self.place(), &index, &undo).unwrap();
         assert_eq!(self.tree(), before, "undo");
         self.rewind_to(node, iteration);
         assert_eq!(self.tree(), expected, "the same again");

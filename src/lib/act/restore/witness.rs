@@ -3,15 +3,13 @@
 //! A copy counts only if the object is in the pool and a manifest or a pin of this run names it: an object that nothing
 //! names is swept some day. Head and target are asked first, then every other manifest, newest first.
 
-use std::collections::HashSet;
-use std::hash::BuildHasherDefault;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::plan::{Plan, Reason};
 use super::report::Forced;
 use crate::act::intake::{Intake, Sink};
-use crate::act::prune::mark::IdHasher;
+use crate::act::prune::mark::IdSet;
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
@@ -33,7 +31,7 @@ pub(super) struct Witness<'a> {
     asked: Vec<(PathBuf, Option<Fingerprint>)>,
     /// Not asked yet, if it is there.
     target: Option<&'a Manifest>,
-    named: HashSet<ObjectId, BuildHasherDefault<IdHasher>>,
+    named: IdSet,
     /// Manifests not read yet, the newest last.
     unread: Vec<SnapshotId>,
     pins_unread: bool,
@@ -57,14 +55,14 @@ impl<'a> Witness<'a> {
         // Its own manifest was read for the plan already.
         unread.retain(|id| *id != target.id);
         let asked = vec![state_of(history, &target.id)];
-        let named = HashSet::default();
+        let named = IdSet::default();
         Ok(Self { history, pool, asked, target: Some(target), named, unread, pins_unread: true })
     }
 
     /// Asks every manifest of the run, with no target to begin with.
     pub(super) fn of_history(history: &'a History) -> Result<Self> {
         let unread = history.snapshot_ids()?;
-        let (asked, named) = (Vec::new(), HashSet::default());
+        let (asked, named) = (Vec::new(), IdSet::default());
         Ok(Self { history, pool: None, asked, target: None, named, unread, pins_unread: true })
     }
 
