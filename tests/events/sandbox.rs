@@ -91,6 +91,15 @@ impl Sandbox {
         run(self.command(args))
     }
 
+    /// Another of our programs: its name, and its arguments.
+    pub(crate) fn program(&self, line: &[&str]) -> Command {
+        let (name, args) = line.split_first().unwrap();
+        let path = Path::new(BIN).with_file_name(name);
+        let mut command = self.other(path.to_str().unwrap());
+        command.args(args);
+        command
+    }
+
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Done {
         run_with(self.command(args), stdin)
     }
@@ -151,6 +160,29 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     while !so() {
         assert!(begun.elapsed() < DEADLINE, "{what}: not within {} s", DEADLINE.as_secs());
         std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A stranger, who holds a lock until he is dropped.
+pub(crate) struct Holder(std::process::Child);
+
+impl Holder {
+    pub(crate) fn of(sandbox: &Sandbox, lock: &str) -> Self {
+        let mut shell = sandbox.other("sh");
+        shell.args(["-c", &format!("exec 9>'{lock}'; flock -n 9 && echo held; read wait")]);
+        let mut child =
+            shell.current_dir(sandbox.run_dir()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        assert_eq!(line, "held\n");
+        Self(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
     }
 }
 

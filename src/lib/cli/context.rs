@@ -35,6 +35,15 @@ impl Environment {
         std::env::var_os(name).filter(|value| !value.is_empty())
     }
 
+    /// All variables that are text, for the one program that records some of them.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+        };
+        std::env::vars_os().filter_map(text).collect()
+    }
+
     /// Whether captures are switched off (`ITERION_WORKSPACE_TRACK`, facts 2.5).
     #[must_use]
     pub fn captures_are_off(&self) -> bool {
@@ -181,8 +190,17 @@ impl Environment {
     /// # Errors
     /// As [`Environment::store`] and [`Environment::run`].
     pub fn history(&self, args: &HistoryArgs) -> Result<History> {
+        let (store, run) = self.run_store(args)?;
+        Ok(History::new(&store, run))
+    }
+
+    /// The run that the options name, and its store; neither need exist.
+    ///
+    /// # Errors
+    /// As [`Environment::store`] and [`Environment::run`].
+    pub fn run_store(&self, args: &HistoryArgs) -> Result<(Store, RunId)> {
         let store = self.store(&args.store, &self.workspace_path(&args.workspace))?;
-        Ok(History::new(&store, self.run(&args.run)?))
+        Ok((store, self.run(&args.run)?))
     }
 }
 
