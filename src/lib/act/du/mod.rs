@@ -7,9 +7,9 @@
 mod retention;
 mod rows;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::prune::mark::IdMap;
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
 use crate::history::manifest::{self, Manifest};
@@ -37,7 +37,7 @@ pub struct Pooled {
 #[derive(Default)]
 pub struct Census {
     /// How many documents name each object, and its size where one says so.
-    named: HashMap<ObjectId, (u64, u32)>,
+    named: IdMap<(u64, u32)>,
     /// Documents that could not be read; what they name is not counted.
     pub unread: Vec<Error>,
 }
@@ -65,7 +65,7 @@ impl Census {
         let bytes = read_document(path)?;
         // A pin says again what its snapshot says, and goes with it.
         let weight = u32::from(!is_pin_of_a_snapshot(path));
-        let mut sizes: HashMap<ObjectId, u64> = HashMap::new();
+        let mut sizes: IdMap<u64> = IdMap::default();
         crate::history::hashes::for_each_named(&bytes, &mut |id| {
             sizes.entry(id).or_insert(0);
         })
@@ -108,7 +108,7 @@ impl Census {
 }
 
 /// The contents of a snapshot that are in the pool, each once.
-fn contents(manifest: &Manifest) -> HashMap<ObjectId, u64> {
+fn contents(manifest: &Manifest) -> IdMap<u64> {
     manifest.contents().collect()
 }
 

@@ -39,7 +39,10 @@ impl Hasher for IdHasher {
     }
 }
 
-type IdSet = HashSet<ObjectId, BuildHasherDefault<IdHasher>>;
+/// Object ids with something each.
+pub(in crate::act) type IdMap<T> = HashMap<ObjectId, T, BuildHasherDefault<IdHasher>>;
+/// Object ids, each once.
+pub(in crate::act) type IdSet = HashSet<ObjectId, BuildHasherDefault<IdHasher>>;
 
 /// A set of object ids that many threads fill: about 32 bytes for each.
 pub(in crate::act) struct Marks(Vec<Mutex<IdSet>>);
