@@ -323,13 +323,14 @@ fn publish(history: &History, pool: &Pool, manifest: &mut Manifest, parent: Opti
 fn stat_cache(set: &RecordSet, index: &Index) -> Result<Option<Vec<u8>>> {
     let Some(start) = set.header.start_ns else { return Ok(None) };
     let old = index.rows().map_err(|problem| Error::new(Kind::Damaged, problem))?;
+    let mut finder = rows::Finder::default();
     let mut json = Vec::with_capacity(index.rows_json().len() + 1024);
     json.push(b'{');
     for record in &set.records {
         let (EntryKind::File, Content::Object(hash)) = (record.kind, &record.content) else { continue };
         let (Some(path), Some(seen)) = (record.path.to_str(), seen(record)) else { continue };
         if is_settled(seen.mtime_ns, seen.ctime_ns, start) {
-            rows::push_row(&mut json, path, *hash, seen, rows::find(&old, path));
+            rows::push_row(&mut json, path, *hash, seen, finder.find(&old, path.as_bytes()));
         }
     }
     json.push(b'}');

@@ -6,6 +6,8 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::stream::decimal::{self, Decimal};
+
 /// Writes a string, quoted and escaped.
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
@@ -44,9 +46,16 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// Whether a name stands in JSON as it is: printable ASCII of which nothing is escaped. Others may, too.
+#[must_use]
+pub fn is_verbatim(name: &[u8]) -> bool {
+    let is_other = |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+    !name.iter().fold(false, |any, byte| any | is_other(*byte))
+}
+
 /// Writes a number.
-pub fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
-    let _ = write!(out, "{number}");
+pub fn push_number(out: &mut Vec<u8>, number: impl Decimal) {
+    decimal::push(out, number);
 }
 
 /// Writes `"key":` after a comma where one is needed: an object's first member follows its brace.
@@ -110,11 +119,12 @@ mod tests {
         let mut out = Vec::new();
         push_string(&mut out, "name with  spaces & <angle>.txt");
         assert_eq!(out, br#""name with  spaces \u0026 \u003cangle\u003e.txt""#);
-        let odd = ["", "caf\u{e9}-\u{62a5}", "\u{2028}\u{2029}\u{2027}", "a\"b\\c\n\t\r\u{8}\u{c}\u{1}\u{7f}"];
+        let odd = ["", "caf\u{e9}-\u{62a5}", "\u{2028}\u{2029}\u{2027}", "a\"b\\c\n\t\r\u{8}\u{c}\u{1}\u{7f}", "a b~", "<", ">", "&"];
         for text in odd {
             let mut out = Vec::new();
             push_string(&mut out, text);
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+            assert!(!is_verbatim(text.as_bytes()) || out == format!("\"{text}\"").as_bytes());
         }
     }
 }

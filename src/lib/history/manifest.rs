@@ -17,6 +17,7 @@
 //! delete files.
 
 mod cut;
+mod plain;
 mod read;
 mod splice;
 mod write;

@@ -177,6 +177,12 @@ enum Bytes {
     Mapped(memmap2::Mmap),
 }
 
+impl From<Vec<u8>> for Document {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Bytes::Read(bytes))
+    }
+}
+
 impl std::ops::Deref for Document {
     type Target = [u8];
     fn deref(&self) -> &[u8] {

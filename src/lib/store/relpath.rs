@@ -31,17 +31,24 @@ fn check(bytes: &[u8]) -> Result<(), BadPath> {
     if bytes.is_empty() {
         return Err(BadPath("the path is empty"));
     }
-    if bytes.contains(&0) {
+    if memchr::memchr(0, bytes).is_some() {
         return Err(BadPath("the path contains a NUL byte"));
     }
     if bytes.starts_with(b"/") {
         return Err(BadPath("the path is absolute"));
     }
-    for component in bytes.split(|b| *b == b'/') {
-        match component {
-            b"" => return Err(BadPath("the path has an empty component")),
-            b"." | b".." => return Err(BadPath("the path has a '.' or '..' component")),
+    let mut rest = bytes;
+    loop {
+        match rest {
+            [] | [b'/', ..] => return Err(BadPath("the path has an empty component")),
+            [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..] => {
+                return Err(BadPath("the path has a '.' or '..' component"));
+            }
             _ => {}
+        }
+        match memchr::memchr(b'/', rest).and_then(|slash| rest.get(slash + 1..)) {
+            Some(below) => rest = below,
+            None => break,
         }
     }
     Ok(())

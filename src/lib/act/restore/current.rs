@@ -84,7 +84,7 @@ impl Current {
             hashing.fill(wanted)?.into_iter().chain(rest).map(|record| (record.path.clone(), record)).collect();
         let by_inode = records.values().filter_map(|record| Some((record.inode?, record.path.clone()))).collect();
         let warnings = scan.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { rules: scan.rules, records, ignored, by_inode, warnings })
+        Ok(Self { rules: scan.outset.rules, records, ignored, by_inode, warnings })
     }
 
     /// Everything that the walk found below a directory.

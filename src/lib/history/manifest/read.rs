@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{Entry, Manifest, Node};
+use super::{Entry, Manifest, Node, plain};
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::history::History;
 use crate::history::coverage::{Coverage, CoverageJson, Gap};
@@ -171,14 +171,23 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Err("the manifest is empty".into());
     }
+    if let Some((rest, entries)) = plain::split(bytes)
+        && let Ok(json) = serde_json::from_slice::<ManifestJson<'_>>(&rest)
+    {
+        return read(&json, entries);
+    }
     let json: ManifestJson<'_> =
         serde_json::from_slice(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    read(&json, Vec::new())
+}
+
+/// Takes everything over that stands in the document, and `entries` that were read from it already.
+fn read(json: &ManifestJson<'_>, mut entries: Vec<Entry>) -> Result<Manifest, String> {
     let id = SnapshotId::parse(&json.id).ok_or("its id is malformed")?;
     let parent = match json.parent.as_deref() {
         None | Some("") => None,
         Some(text) => Some(SnapshotId::parse(text).ok_or("its parent is malformed")?),
     };
-    let mut entries = Vec::new();
     for file in json.entries.iter().flatten() {
         if file.path.is_none() {
             return Err("an entry has no path".into());
@@ -200,7 +209,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
         entries.push(Entry { path, node: Node::Dir, mode: dir.mode & 0o777 });
     }
     sort_by_path(&mut entries, |entry| &entry.path);
-    let gaps = gaps(&json)?;
+    let gaps = gaps(json)?;
     if let Some(problem) = contradiction(&entries, |entry| &entry.path) {
         return Err(problem);
     }
