@@ -74,7 +74,7 @@ pub struct Captured {
 /// [`Kind::Refused`] for another workspace than head's; [`Kind::Damaged`] when an object it names is not in the pool.
 /// Nothing has moved then.
 pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> Result<Captured> {
-    engine_lock::refuse_foreign_engine(history.store(), history.run(), request.while_running)?;
+    refuse_foreign_engine(history, request)?;
     let pool = Pool::create(history.store())?;
     let _history_lock = history.lock_for_change()?;
     let mut index = history.index()?;
@@ -97,10 +97,6 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
     let same = head.as_ref().filter(|head| manifest.records_the_same(head));
     refuse_stale(set, &index, same.is_some())?;
 
-    let may_reuse = |head: &Manifest| {
-        let is_boundary = labels.iter().any(|label| label::is_boundary(label));
-        request.dedupe && (!is_boundary || head.label.as_deref().is_some_and(label::is_boundary))
-    };
     let source_of = |manifest: &Manifest| match &manifest.coverage.selection {
         Selection::Rules { source, .. } => Some(source.clone()),
         Selection::Listed | Selection::Original => None,
@@ -110,7 +106,7 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         .and_then(source_of)
         .filter(|source| source != "none" && source_of(&manifest).is_some_and(|now| now != *source));
     let is_reused = match same {
-        Some(head) if may_reuse(head) => {
+        Some(head) if may_reuse(head, request, &labels) => {
             manifest = head.clone();
             true
         }
@@ -139,7 +135,17 @@ pub fn set_overflow_latch(history: &History) -> Result<()> {
     history.apply(&mut index, Change { overflowed: Some(true), ..Change::default() })
 }
 
-fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
+pub(super) fn refuse_foreign_engine(history: &History, request: &Request) -> Result<()> {
+    engine_lock::refuse_foreign_engine(history.store(), history.run(), request.while_running)
+}
+
+/// Whether a capture that records what head records may be head: a boundary never ends up on a bank.
+pub(super) fn may_reuse(head: &Manifest, request: &Request, labels: &[String]) -> bool {
+    let is_boundary = labels.iter().any(|label| label::is_boundary(label));
+    request.dedupe && (!is_boundary || head.label.as_deref().is_some_and(label::is_boundary))
+}
+
+pub(super) fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
     let mut labels = Vec::new();
     for wish in wishes {
         let label = match wish {
@@ -165,7 +171,12 @@ fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
 }
 
 /// The manifest that the stream describes; its id is a placeholder until it is published.
-fn candidate(pool: &Pool, set: &RecordSet, head: Option<&Manifest>, label: Option<String>) -> Result<Manifest> {
+pub(super) fn candidate(
+    pool: &Pool,
+    set: &RecordSet,
+    head: Option<&Manifest>,
+    label: Option<String>,
+) -> Result<Manifest> {
     let mut entries = Vec::with_capacity(set.records.len());
     let mut gaps = Vec::new();
     for record in &set.records {

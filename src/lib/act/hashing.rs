@@ -131,7 +131,7 @@ impl Hashing<'_> {
                 };
                 match cached {
                     Some(id) => Ok(Some(Record { content: Content::Object(id), ..record })),
-                    None => intake.take(&record.path),
+                    None => intake.take_known_file(&record.path),
                 }
             }
         }

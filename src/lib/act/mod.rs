@@ -17,3 +17,4 @@ pub mod purge;
 pub mod recall;
 pub mod restore;
 pub mod rewind;
+pub mod unchanged;

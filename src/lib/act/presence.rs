@@ -82,7 +82,8 @@ impl<'a> Presence<'a> {
         let Some(shard) = self.shards.get_mut(usize::from(number)) else { return Ok(false) };
         if !shard.is_looked_at {
             shard.is_looked_at = true;
-            shard.stamp = self.pool.shard_stamp(number).filter(|now| is_settled(now.mtime_ns, now.ctime_ns, self.begun_ns));
+            shard.stamp =
+                self.pool.shard_stamp(number).filter(|now| is_settled(now.mtime_ns, now.ctime_ns, self.begun_ns));
             if let Some(memory) = &self.memory {
                 shard.known = memory.objects(number);
                 if shard.stamp.is_none() || memory.stamp(number) != shard.stamp {

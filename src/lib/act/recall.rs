@@ -4,6 +4,7 @@ use super::hashing::{Hashing, seen};
 use super::presence::Presence;
 use crate::error::Result;
 use crate::history::index::Index;
+use crate::history::json::Name;
 use crate::history::rows::{self, Pass, Row};
 use crate::store::id::ObjectId;
 use crate::stream::raw::RawRecord;
@@ -17,19 +18,21 @@ pub struct Recall<'a> {
     /// All rows, for a cache or a stream that is not in order.
     rows: Option<Vec<Row<'a>>>,
     presence: Option<Presence<'a>>,
+    name: Name,
 }
 
 impl<'a> Recall<'a> {
     /// Takes the rows of an index. Rows that cannot be understood are no cache.
     #[must_use]
     pub fn new(index: &'a Index, presence: Option<Presence<'a>>) -> Self {
-        Self { index, pass: Pass::new(index.rows_json()), rows: None, presence }
+        Self { index, pass: Pass::new(index.rows_json()), rows: None, presence, name: Name::default() }
     }
 
     /// The digits of the content of a record that is exactly as it was last seen, if its object is still there.
     fn expect(&mut self, raw: &RawRecord<'_>) -> Result<Option<&'a [u8]>> {
         let (Some(pass), Some(presence)) = (&mut self.pass, &mut self.presence) else { return Ok(None) };
-        let Some(digits) = pass.expect(raw) else { return Ok(None) };
+        let row = self.name.of(raw.path).and_then(|name| pass.expect(raw, name));
+        let Some(digits) = row else { return Ok(None) };
         let (Some(id), Some(size)) = (ObjectId::parse(digits), decimal::parse_u64(raw.size)) else {
             return Ok(None);
         };
@@ -125,7 +128,8 @@ impl Batch {
     /// # Errors
     /// As [`Hashing::fill`].
     pub fn finish(&mut self, hashing: &Hashing<'_>, out: &mut Vec<u8>) -> Result<()> {
-        let (places, to_read): (Vec<_>, Vec<_>) = self.open.drain(..).map(|(at, record)| ((at, record.path.clone()), record)).unzip();
+        let (places, to_read): (Vec<_>, Vec<_>) =
+            self.open.drain(..).map(|(at, record)| ((at, record.path.clone()), record)).unzip();
         let mut written = 0;
         if !to_read.is_empty() {
             let mut read = hashing.fill(to_read)?.into_iter().peekable();

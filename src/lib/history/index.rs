@@ -68,6 +68,19 @@ impl History {
         })
     }
 
+    /// Whether the index is still what `index` was read from. The caller holds the history lock.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub(crate) fn is_index(&self, index: &Index) -> Result<bool> {
+        let now = match read_document(&layout::index(self.store().root(), self.run())) {
+            Ok(now) => now,
+            Err(error) if error.kind() == Kind::NotFound => return Ok(index.document.is_none()),
+            Err(error) => return Err(error),
+        };
+        Ok(index.document.as_ref().is_some_and(|then| then.is_same(&now)))
+    }
+
     /// Writes the index. The caller holds the history lock.
     ///
     /// # Errors
@@ -281,7 +294,8 @@ mod tests {
     #[test]
     fn what_is_found_from_the_end_is_what_the_general_parser_finds() {
         let row = format!(r#""a}},\"head\":\"1-1":{{"size":1,"mod_nano":2,"hash":"{HASH}"}}"#);
-        let tail = r#""head":"1-0001","labels":{"l},\"head\":\"x":"1-0001"},"overflowed":true,"new":[1,{"a":2}],"more":3"#;
+        let tail =
+            r#""head":"1-0001","labels":{"l},\"head\":\"x":"1-0001"},"overflowed":true,"new":[1,{"a":2}],"more":3"#;
         for rows in ["", &row] {
             let plain = format!(r#"{{"entries":{{{rows}}},{tail}}}"#);
             assert!(split(plain.as_bytes()).is_some());

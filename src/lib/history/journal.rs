@@ -20,7 +20,7 @@ use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::fsio::{self, Durability};
 use crate::store::id::SnapshotId;
-use crate::store::{layout, read_log};
+use crate::store::{layout, read_log, read_log_end};
 
 /// The label under which head changes stand.
 pub const HEAD: &str = "HEAD";
@@ -128,22 +128,35 @@ impl History {
     /// The last sequence number, and whether the last line was cut short.
     fn journal_tail(&self) -> Result<(u64, bool)> {
         let path = layout::journal(self.store().root(), self.run());
-        let document = match read_log(&path) {
-            Ok(document) => document,
+        // A journal grows with its run, and a change of a label must not.
+        let (end, is_whole) = match read_log_end(&path, TAIL_BYTES) {
+            Ok(read) => read,
             Err(error) if error.kind() == Kind::NotFound => return Ok((0, false)),
             Err(error) => return Err(error),
         };
-        let is_torn = document.last().is_some_and(|byte| *byte != b'\n');
-        for line in document.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            if let Ok(mark) = serde_json::from_slice::<MarkJson<'_>>(line) {
-                return Ok((mark.seq, is_torn));
+        let is_torn = end.last().is_some_and(|byte| *byte != b'\n');
+        // The first of these lines may have begun before.
+        let whole = if is_whole { 0 } else { memchr::memchr(b'\n', &end).map_or(end.len(), |first| first + 1) };
+        if let Some(seq) = last_seq(end.get(whole..).unwrap_or_default()) {
+            return Ok((seq, is_torn));
+        }
+        let document = if is_whole { end } else { read_log(&path)? };
+        match last_seq(&document) {
+            Some(seq) => Ok((seq, is_torn)),
+            None if document.is_empty() => Ok((0, false)),
+            None => {
+                Err(Error::damaged(&path, "no line of it can be understood").hint("'wt-fsck' examines the store"))
             }
         }
-        if document.is_empty() {
-            return Ok((0, false));
-        }
-        Err(Error::damaged(&path, "no line of it can be understood").hint("'wt-fsck' examines the store"))
     }
+}
+
+/// Bytes within which the last line of a journal ends, unless it is damaged.
+const TAIL_BYTES: u64 = 16 * 1024;
+
+fn last_seq(lines: &[u8]) -> Option<u64> {
+    let lines = lines.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.filter_map(|line| serde_json::from_slice::<MarkJson<'_>>(line).ok()).map(|mark| mark.seq).next()
 }
 
 fn write_line(out: &mut Vec<u8>, seq: u64, time: &str, change: &Move) {

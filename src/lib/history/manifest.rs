@@ -23,6 +23,7 @@ mod splice;
 mod write;
 
 pub(crate) use cut::cut;
+pub(crate) use plain::{Entries, Shell};
 pub(crate) use read::{parse, pinned_hashes};
 pub(crate) use splice::{Members, with_parent};
 pub(crate) use write::pin_json_of;

@@ -137,7 +137,9 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_general_parser() {
-        for text in ["0", "7", "-7", "00", "01", "-01", "-0", "18446744073709551615", "18446744073709551616", "-", ""] {
+        for text in
+            ["0", "7", "-7", "00", "01", "-01", "-0", "18446744073709551615", "18446744073709551616", "-", ""]
+        {
             let line = format!("{text},");
             let read = Plain::new(line.as_bytes()).u64();
             assert_eq!(read, serde_json::from_str::<u64>(text).ok(), "{text}");

@@ -6,6 +6,7 @@
 
 pub mod document;
 pub mod log;
+pub mod unnamed;
 
 use std::ffi::OsStr;
 use std::fs::File;

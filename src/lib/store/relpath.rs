@@ -28,27 +28,35 @@ impl fmt::Display for BadPath {
 }
 
 fn check(bytes: &[u8]) -> Result<(), BadPath> {
+    if is_clearly_good(bytes) { Ok(()) } else { check_each(bytes) }
+}
+
+/// Whether no component can be anything but a name: none begins with a dot, none is empty, no byte is NUL. It looks at all
+/// bytes without an early end, many at once: paths are checked by the ten thousand.
+fn is_clearly_good(bytes: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
+    let bad = |byte: u8| byte == 0;
+    let opens_badly = |byte: u8| (byte == b'/') | (byte == b'.');
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    let any = pairs.fold(false, |any, (byte, next)| any | bad(*byte) | ((*byte == b'/') & opens_badly(*next)));
+    !(any | opens_badly(*first) | bad(*last) | (*last == b'/'))
+}
+
+fn check_each(bytes: &[u8]) -> Result<(), BadPath> {
     if bytes.is_empty() {
         return Err(BadPath("the path is empty"));
     }
-    if memchr::memchr(0, bytes).is_some() {
+    if bytes.contains(&0) {
         return Err(BadPath("the path contains a NUL byte"));
     }
     if bytes.starts_with(b"/") {
         return Err(BadPath("the path is absolute"));
     }
-    let mut rest = bytes;
-    loop {
-        match rest {
-            [] | [b'/', ..] => return Err(BadPath("the path has an empty component")),
-            [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..] => {
-                return Err(BadPath("the path has a '.' or '..' component"));
-            }
+    for component in bytes.split(|b| *b == b'/') {
+        match component {
+            b"" => return Err(BadPath("the path has an empty component")),
+            b"." | b".." => return Err(BadPath("the path has a '.' or '..' component")),
             _ => {}
-        }
-        match memchr::memchr(b'/', rest).and_then(|slash| rest.get(slash + 1..)) {
-            Some(below) => rest = below,
-            None => break,
         }
     }
     Ok(())
@@ -189,9 +197,12 @@ mod tests {
 
     #[test]
     fn refuses_every_way_out() {
-        for bad in [&b""[..], b"/a", b"a//b", b"a/", b"..", b"a/../b", b"./a", b"a/.", b"a\0b"] {
+        for bad in
+            [&b""[..], b"/a", b"a//b", b"a/", b"..", b"a/../b", b"./a", b"a/.", b"a\0b", b"\0", b"a\0", b".", b"/"]
+        {
             assert!(RelPath::new(bad).is_err(), "{bad:?}");
             assert!(RelPathBuf::new(bad).is_err(), "{bad:?}");
+            assert!(!is_clearly_good(bad), "{bad:?}");
         }
         for good in [&b"a"[..], b"a/b", b"...", b".a", b"-rf", b"\xff", b" ", b"a\nb"] {
             assert!(RelPath::new(good).is_ok(), "{good:?}");

@@ -159,10 +159,10 @@ impl Record {
         let content = parse_content(field()?)
             .ok_or("the object id is neither '-', 64 lower-case hex digits nor '!reason'")?;
         let size = parse_number(field()?, decimal::parse_u64).map_err(|()| "the size is not a number")?;
-        let mtime_ns =
-            parse_number(field()?, decimal::parse_i64).map_err(|()| "the modification time is not a number of ns")?;
-        let ctime_ns =
-            parse_number(field()?, decimal::parse_i64).map_err(|()| "the status change time is not a number of ns")?;
+        let mtime_ns = parse_number(field()?, decimal::parse_i64)
+            .map_err(|()| "the modification time is not a number of ns")?;
+        let ctime_ns = parse_number(field()?, decimal::parse_i64)
+            .map_err(|()| "the status change time is not a number of ns")?;
         let inode = parse_number(field()?, decimal::parse_u64).map_err(|()| "the inode is not a number")?;
         if rest.is_some() {
             return Err("there are more than six fields".into());

@@ -238,6 +238,11 @@ impl<R: BufRead> Reader<R> {
         broken(format!("record stream, item {}: {problem}: {}", self.number, quote::name(clip(&self.item))))
     }
 
+    /// Reads lines that were taken from a stream: no header, no end mark.
+    pub(crate) fn bare(input: R, framing: Framing) -> Self {
+        Self { input, framing, frame: Frame::Optional, item: Vec::new(), pending: false, number: 0 }
+    }
+
     /// What it reads from.
     pub fn input(&self) -> &R {
         &self.input

@@ -3,9 +3,15 @@
 //! Entries are nearly all of a manifest, and one is like the other. They are read here, straight into what they mean;
 //! what stands around them is left to the general parser, and so is any manifest that stands in another way.
 
-use super::{Entry, Node};
+use std::ops::Range;
+
+use super::{Entry, Manifest, Node};
+use crate::history::History;
 use crate::history::plain::Plain;
+use crate::store::id::SnapshotId;
 use crate::store::relpath::RelPath;
+use crate::store::{Document, layout, read_document};
+use crate::stream::raw::RawRecord;
 
 /// The member that holds the entries, with what must come before it.
 const ENTRIES: &[u8] = b",\"entries\":[";
@@ -16,16 +22,8 @@ const ENTRY_BYTES: usize = 130;
 
 /// The document without its entries, and the entries; `None` where anything stands in another way, or is wrong.
 pub(super) fn split(json: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
-    let head = json.get(..json.len().min(HEAD_BYTES_MAX))?;
-    // The quotes of the key cannot stand within a string, and no other object or list begins before it: so it is a
-    // member of the document itself.
-    let start = memchr::memmem::find(head, ENTRIES)?;
-    let (head, list) = json.split_at_checked(start)?;
-    if memchr::memchr(b'[', head).is_some() || memchr::memrchr(b'{', head) != Some(0) {
-        return None;
-    }
-    let mut plain = Plain::new(list);
-    plain.literal(ENTRIES)?;
+    let start = start(json)?;
+    let mut plain = Plain::new(json.get(start + ENTRIES.len()..)?);
     let mut entries = Vec::with_capacity(json.len() / ENTRY_BYTES);
     if !plain.has(b"]") {
         loop {
@@ -36,12 +34,97 @@ pub(super) fn split(json: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
             plain.literal(b",")?;
         }
     }
-    // The member stays, so that a second one is still one too many.
-    let mut rest = Vec::with_capacity(head.len() + plain.rest().len() + 16);
-    for part in [head, b",\"entries\":null", plain.rest()] {
-        rest.extend_from_slice(part);
+    Some((without_entries(json.get(..start)?, plain.rest()), entries))
+}
+
+/// Where the member begins.
+///
+/// The quotes of its key cannot stand within a string, and no other object or list begins before it: so it is a member of
+/// the document itself.
+fn start(json: &[u8]) -> Option<usize> {
+    let head = json.get(..json.len().min(HEAD_BYTES_MAX))?;
+    let start = memchr::memmem::find(head, ENTRIES)?;
+    let head = head.get(..start)?;
+    (memchr::memchr(b'[', head).is_none() && memchr::memrchr(b'{', head) == Some(0)).then_some(start)
+}
+
+/// The member stays, so that a second one is still one too many.
+fn without_entries(head: &[u8], tail: &[u8]) -> Vec<u8> {
+    [head, b",\"entries\":null", tail].concat()
+}
+
+/// A manifest whose entries were not read: only what stands around them.
+pub(crate) struct Shell {
+    document: Document,
+    /// Where the entries stand, brackets included.
+    place: Range<usize>,
+    /// The manifest, but for regular files with UTF-8 names.
+    pub(crate) manifest: Manifest,
+}
+
+impl History {
+    /// Reads what stands around the entries of a manifest. `None` where anything is unusual or wrong.
+    pub(crate) fn manifest_shell(&self, id: &SnapshotId) -> Option<Shell> {
+        let document = read_document(&layout::manifest(self.store().root(), self.run(), id)).ok()?;
+        let start = start(&document)?;
+        // A guess, of which nothing wrong can come: what lies before is compared to the last byte, what lies behind is parsed.
+        let mut end = memchr::memmem::rfind(&document, b"],\"coverage\":{")?;
+        if document.get(..end)?.ends_with(b"\"") {
+            end = memchr::memmem::rfind(document.get(..end)?, b"],\"skipped\":[")?;
+        }
+        let place = start + ENTRIES.len() - 1..end + 1;
+        let rest = without_entries(document.get(..start)?, document.get(place.end..)?);
+        let manifest = super::read::parse(&rest).ok().filter(|manifest| manifest.id == *id)?;
+        Some(Shell { document, place, manifest })
     }
-    Some((rest, entries))
+}
+
+impl Shell {
+    /// Goes over the entries.
+    pub(crate) fn entries(&self) -> Option<Entries<'_>> {
+        let mut plain = Plain::new(self.document.get(self.place.clone())?);
+        plain.literal(b"[")?;
+        let is_at_end = plain.has(b"]");
+        Some(Entries { plain, is_at_end })
+    }
+}
+
+/// A place between two entries that were not read.
+pub(crate) struct Entries<'a> {
+    plain: Plain<'a>,
+    is_at_end: bool,
+}
+
+impl Entries<'_> {
+    /// Goes over the next entry if it is exactly what the capture of this record would write. `name` is its path as it stands
+    /// in JSON.
+    pub(crate) fn expect(&mut self, record: &RawRecord<'_>, name: &[u8]) -> Option<()> {
+        let mut plain = self.plain;
+        plain.literal(b"{\"path\":\"")?;
+        plain.literal(name)?;
+        plain.literal(b"\",\"hash\":\"")?;
+        (record.content.len() == 64).then_some(())?;
+        plain.literal(record.content)?;
+        plain.literal(b"\",\"mode\":")?;
+        let octal = record.mode.iter().skip(1);
+        let mode = octal.fold(0, |mode, digit| mode << 3 | u64::from(digit.wrapping_sub(b'0')));
+        (plain.u64()? == mode).then_some(())?;
+        plain.literal(b",\"size\":")?;
+        plain.literal(record.size)?;
+        plain.literal(b"}")?;
+        if plain.has(b"]") {
+            self.is_at_end = true;
+        } else {
+            plain.literal(b",")?;
+        }
+        self.plain = plain;
+        Some(())
+    }
+
+    /// Whether every entry has been gone over, and nothing is left.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_at_end && self.plain.rest().is_empty()
+    }
 }
 
 fn entry(plain: &mut Plain<'_>) -> Option<Entry> {

@@ -1,7 +1,6 @@
 //! [`Pass`]: going over the stat cache in the order of paths, without reading the rows that are as expected.
 
 use super::{Row, plain_row};
-use crate::history::json;
 use crate::history::plain::Plain;
 use crate::stream::raw::RawRecord;
 
@@ -34,13 +33,11 @@ impl<'a> Pass<'a> {
     }
 
     /// Goes over the next row if it says exactly what the record says, and nothing more; gives the digits of its hash.
-    pub fn expect(&mut self, record: &RawRecord<'_>) -> Option<&'a [u8]> {
-        if self.is_at_end || !json::is_verbatim(record.path) {
-            return None;
-        }
+    /// `name` is the path as it stands in JSON.
+    pub fn expect(&mut self, record: &RawRecord<'_>, name: &[u8]) -> Option<&'a [u8]> {
         let mut plain = self.plain;
         plain.literal(b"\"")?;
-        plain.literal(record.path)?;
+        plain.literal(name)?;
         plain.literal(b"\":{\"size\":")?;
         plain.literal(record.size)?;
         plain.literal(b",\"mod_nano\":")?;
@@ -101,8 +98,9 @@ impl<'a> Pass<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::id::ObjectId;
+    use crate::history::json::Name;
     use crate::history::rows::{self, Seen};
+    use crate::store::id::ObjectId;
 
     fn hash(number: u8) -> ObjectId {
         ObjectId::from_bytes([number; 32])
@@ -122,18 +120,20 @@ mod tests {
         format!("f0644 - 7 -1 2 3\t{path}")
     }
 
+    fn expect<'a>(pass: &mut Pass<'a>, line: &str) -> Option<&'a [u8]> {
+        let raw = RawRecord::split(line.as_bytes()).unwrap();
+        pass.expect(&raw, Name::default().of(raw.path).unwrap())
+    }
+
     #[test]
     fn rows_are_found_in_order_expected_or_not() {
         let json = rows_of(&["a", "b&c", "d", "e"]);
         let mut pass = Pass::new(&json).unwrap();
-        let a = line("a");
-        assert_eq!(pass.expect(&RawRecord::split(a.as_bytes()).unwrap()), Some(&hash(0).hex()[..]));
-        let b = line("b&c");
-        assert_eq!(pass.expect(&RawRecord::split(b.as_bytes()).unwrap()), None, "its name is escaped in JSON");
-        assert_eq!(pass.find(b"b&c").unwrap().unwrap().hash, Some(hash(1)));
+        assert_eq!(expect(&mut pass, &line("a")), Some(&hash(0).hex()[..]));
+        assert_eq!(expect(&mut pass, &line("b&c")), Some(&hash(1).hex()[..]));
         assert!(pass.find(b"c").unwrap().is_none());
         let changed = line("d").replace(" 7 ", " 8 ");
-        assert_eq!(pass.expect(&RawRecord::split(changed.as_bytes()).unwrap()), None);
+        assert_eq!(expect(&mut pass, &changed), None);
         assert!(!pass.is_complete());
         assert_eq!(pass.find(b"e").unwrap().unwrap().hash, Some(hash(3)));
         assert!(pass.is_complete());
@@ -145,14 +145,13 @@ mod tests {
     fn a_row_that_differs_anywhere_is_not_expected() {
         let good = line("a");
         let json = rows_of(&["a"]);
-        assert!(Pass::new(&json).unwrap().expect(&RawRecord::split(good.as_bytes()).unwrap()).is_some());
-        for other in [good.replace(" 7 ", " 07 "), good.replace("-1", "1"), good.replace(" 2 ", " 22 "), line("ab")] {
-            let raw = RawRecord::split(other.as_bytes()).unwrap();
-            assert!(Pass::new(&json).unwrap().expect(&raw).is_none(), "{other}");
+        assert!(expect(&mut Pass::new(&json).unwrap(), &good).is_some());
+        for other in [good.replace(" 7 ", " 07 "), good.replace("-1", "1"), good.replace(" 2 ", " 22 "), line("ab")]
+        {
+            assert!(expect(&mut Pass::new(&json).unwrap(), &other).is_none(), "{other}");
         }
         let more = String::from_utf8(json).unwrap().replace("\"ino\":3", "\"ino\":3,\"new\":1");
-        let raw = RawRecord::split(good.as_bytes()).unwrap();
-        assert!(Pass::new(more.as_bytes()).unwrap().expect(&raw).is_none());
+        assert!(expect(&mut Pass::new(more.as_bytes()).unwrap(), &good).is_none());
         assert_eq!(Pass::new(more.as_bytes()).unwrap().find(b"a").err(), Some(OutOfOrder));
     }
 }

@@ -32,8 +32,9 @@ impl Pool {
     /// # Errors
     /// [`crate::error::Kind::Io`].
     pub fn identity(&self) -> Result<(u64, u64)> {
-        let stat = rustix::fs::fstat(&self.dir)
-            .map_err(|errno| Error::io("cannot examine the pool", layout::pool(self.store.root()), &errno.into()))?;
+        let stat = rustix::fs::fstat(&self.dir).map_err(|errno| {
+            Error::io("cannot examine the pool", layout::pool(self.store.root()), &errno.into())
+        })?;
         Ok((stat.st_dev, stat.st_ino))
     }
 
@@ -52,6 +53,13 @@ impl Pool {
             mtime_ns: ns(stat.st_mtime as i64, stat.st_mtime_nsec as i64)?,
             ctime_ns: ns(stat.st_ctime as i64, stat.st_ctime_nsec as i64)?,
         })
+    }
+
+    /// Whether there is a shard for all ids that begin with this byte.
+    pub(super) fn has_shard(&self, shard: u8) -> bool {
+        let name = layout::shard_name(shard);
+        // Whatever is wrong with it shows when something is to go into it.
+        !matches!(rustix::fs::statat(&self.dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
     }
 
     /// The ids that stand as names in a shard, in no order; whether they are whole objects is not looked at.
