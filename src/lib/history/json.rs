@@ -10,8 +10,14 @@ use crate::stream::decimal::{self, Decimal};
 
 /// Writes a string, quoted and escaped.
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
     let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    if is_verbatim(bytes) {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    }
     let (mut clean_from, mut at) = (0, 0);
     while let Some(&byte) = bytes.get(at) {
         let (escape, length): (&[u8], usize) = match byte {
@@ -44,6 +50,13 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
     }
     out.extend_from_slice(bytes.get(clean_from..).unwrap_or_default());
     out.push(b'"');
+}
+
+/// Whether a text stands in JSON as it is: printable ASCII of which nothing is escaped. Others may, too.
+fn is_verbatim(text: &[u8]) -> bool {
+    let is_other = |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+    // No early end: so it is done for many bytes at once.
+    !text.iter().fold(false, |any, byte| any | is_other(*byte))
 }
 
 /// Names as they stand in JSON, between the quotes; nearly all stand there as they are.

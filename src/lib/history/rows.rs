@@ -129,27 +129,6 @@ pub fn find<'r, 'a>(rows: &'r [Row<'a>], path: &str) -> Option<&'r Row<'a>> {
     rows.get(index)
 }
 
-/// Finds rows for paths that come in the same order, or nearly: the next one is looked at first.
-#[derive(Debug, Default)]
-pub struct Finder {
-    next: usize,
-}
-
-impl Finder {
-    /// Finds the row of a path among sorted rows, which are the same at every call.
-    pub fn find<'r, 'a>(&mut self, rows: &'r [Row<'a>], path: &[u8]) -> Option<&'r Row<'a>> {
-        let is_here = rows.get(self.next).is_some_and(|row| row.path.as_bytes() == path);
-        if !is_here {
-            match rows.binary_search_by(|row| row.path.as_bytes().cmp(path)) {
-                Ok(found) => self.next = found,
-                Err(_) => return None,
-            }
-        }
-        self.next += 1;
-        rows.get(self.next - 1)
-    }
-}
-
 /// Writes one row into an object that `out` has begun; `old` is the row that the path had.
 pub fn push_row(out: &mut Vec<u8>, path: &str, hash: ObjectId, seen: Seen, old: Option<&Row<'_>>) {
     push_key(out, path);

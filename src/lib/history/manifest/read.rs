@@ -276,16 +276,29 @@ fn workspace(text: Option<&str>, base64: Option<&str>) -> Result<Option<PathBuf>
 
 /// Every hash that a manifest names outside `entries`: what its pin must list.
 pub(crate) fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
-    let captured: std::collections::HashSet<ObjectId> =
-        manifest.files().filter(|(entry, _, _)| entry.path.to_str().is_some()).map(|(_, hash, _)| hash).collect();
     let rules = manifest.coverage.rules_object().map(|id| (id, 0));
     let others = manifest.entries.iter().filter_map(|entry| match &entry.node {
         Node::File { hash, size } if entry.path.to_str().is_none() => Some((*hash, *size)),
         Node::Link { target } => Some((hash::of_bytes(target), target.len() as u64)),
         Node::File { .. } | Node::Dir => None,
     });
-    let mut pinned: Vec<_> = rules.into_iter().chain(others).filter(|(id, _)| !captured.contains(id)).collect();
+    let mut pinned: Vec<_> = rules.into_iter().chain(others).collect();
     pinned.sort_unstable();
     pinned.dedup_by_key(|(id, _)| *id);
+    if pinned.is_empty() {
+        return pinned;
+    }
+    // Few stand here and many there: so the many are not gathered, but looked for among the few.
+    let mut is_captured = vec![false; pinned.len()];
+    for (entry, hash, _) in manifest.files() {
+        if let Ok(place) = pinned.binary_search_by_key(&hash, |(id, _)| *id)
+            && entry.path.to_str().is_some()
+            && let Some(captured) = is_captured.get_mut(place)
+        {
+            *captured = true;
+        }
+    }
+    let mut captured = is_captured.into_iter();
+    pinned.retain(|_| captured.next() == Some(false));
     pinned
 }

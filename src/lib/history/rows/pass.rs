@@ -55,6 +55,17 @@ impl<'a> Pass<'a> {
         Some(hash)
     }
 
+    /// Goes over the next row if it is this text, which is a whole row with this path.
+    pub fn skip(&mut self, path: &str, row: &[u8]) -> bool {
+        let mut plain = self.plain;
+        let is_here = !self.is_at_end && plain.has(row) && self.advance(plain).is_some();
+        if is_here {
+            self.last.clear();
+            self.last.extend_from_slice(path.as_bytes());
+        }
+        is_here
+    }
+
     /// Goes on to the row of a path, and over it; `None` where there is none.
     ///
     /// # Errors
@@ -139,6 +150,18 @@ mod tests {
         assert!(pass.is_complete());
         assert!(pass.find(b"f").unwrap().is_none());
         assert_eq!(pass.find(b"b").err(), Some(OutOfOrder));
+    }
+
+    #[test]
+    fn a_row_is_skipped_only_as_a_whole() {
+        let json = rows_of(&["a", "b"]);
+        let row = |path| String::from_utf8(rows_of(&[path])).unwrap().trim_matches(['{', '}']).to_owned() + "}";
+        let mut pass = Pass::new(&json).unwrap();
+        assert!(!pass.skip("b", row("b").as_bytes()), "a comes first");
+        assert!(!pass.skip("a", &row("a").as_bytes()[..40]), "half a row");
+        assert!(pass.skip("a", row("a").as_bytes()));
+        assert_eq!(pass.find(b"b").unwrap().unwrap().hash, Some(hash(1)));
+        assert!(pass.is_complete() && !pass.skip("b", row("b").as_bytes()));
     }
 
     #[test]
