@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 #[path = "events/sandbox.rs"]
+#[allow(dead_code, reason = "shared with the tests of the other documents of a run")]
 mod sandbox;
 
 #[path = "events/append.rs"]

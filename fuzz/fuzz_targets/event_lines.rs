@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
-use workspacetrack::run::events::keys;
 use workspacetrack::run::events::lines::{Content, End, Lines, Tail};
 use workspacetrack::run::events::scan::{Found, Scan};
 use workspacetrack::run::events::source::Source;
+use workspacetrack::run::json::keys;
 
 /// Gives at most so many bytes at once, like a file on a busy disk.
 struct Slow<'a>(&'a [u8], usize);

@@ -91,6 +91,15 @@ impl Sandbox {
         run(self.command(args))
     }
 
+    /// Another of our programs: its name, and its arguments.
+    pub(crate) fn program(&self, line: &[&str]) -> Command {
+        let (name, args) = line.split_first().unwrap();
+        let path = Path::new(BIN).with_file_name(name);
+        let mut command = self.other(path.to_str().unwrap());
+        command.args(args);
+        command
+    }
+
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Done {
         run_with(self.command(args), stdin)
     }

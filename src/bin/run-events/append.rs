@@ -1,7 +1,5 @@
 //! `run-events append`: one event from options, or many from standard input.
 
-use std::io::Read;
-
 use clap::{ArgGroup, Args, ValueEnum};
 use serde_json::json;
 use workspacetrack::cli::args::EngineArgs;
@@ -92,26 +90,12 @@ fn one(options: &Options, kind: &str) -> Result<Draft> {
         active_ms: options.active_ms.unwrap_or(0),
         ..Draft::default()
     };
-    match options.data.as_deref() {
-        None => {}
-        Some("-") => draft.set_data(&read_all(input::stdin(), "standard input")?)?,
-        Some(text) => match text.strip_prefix('@') {
-            Some(path) => draft.set_data(&read_all(std::fs::File::open(path).on("cannot open", path)?, path)?)?,
-            None => draft.set_data(text)?,
-        },
+    if let Some(value) = &options.data {
+        let bytes = input::argument(value, LINE_BYTES_MAX as u64)?;
+        draft.set_data(std::str::from_utf8(&bytes).map_err(|_| Error::usage("data is not UTF-8"))?)?;
     }
     draft.check()?;
     Ok(draft)
-}
-
-/// Reads a text of at most the length that an event may have.
-fn read_all(from: impl Read, name: &str) -> Result<String> {
-    let mut bytes = Vec::new();
-    from.take(LINE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).on("cannot read", name)?;
-    if bytes.len() > LINE_BYTES_MAX {
-        return Err(draft::too_long(bytes.len() as u64));
-    }
-    String::from_utf8(bytes).map_err(|_| Error::usage(format!("data from '{name}' is not UTF-8")))
 }
 
 /// Appends what comes, as long as it comes. Events that are there already share one lock and one flush.

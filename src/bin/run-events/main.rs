@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs};
+use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Kind, Result};
 use workspacetrack::run::events::damage::{Cause, Damage, Tally, Verdict, Weight};
@@ -47,17 +47,12 @@ enum Command {
 #[derive(Args)]
 struct LogArgs {
     #[command(flatten)]
-    run: RunArgs,
-    #[command(flatten)]
-    store: StoreArgs,
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
+    run: HistoryArgs,
 }
 
 impl LogArgs {
     fn named(&self, cli: &Cli) -> Result<(Store, RunId)> {
-        let run = cli.env.run(&self.run)?;
-        Ok((cli.env.store(&self.store, &cli.env.workspace_path(&self.workspace))?, run))
+        cli.env.run_store(&self.run)
     }
 
     /// The log's path and the open log; none for a run without events. A run that is not there is an error.

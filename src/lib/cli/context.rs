@@ -181,8 +181,17 @@ impl Environment {
     /// # Errors
     /// As [`Environment::store`] and [`Environment::run`].
     pub fn history(&self, args: &HistoryArgs) -> Result<History> {
+        let (store, run) = self.run_store(args)?;
+        Ok(History::new(&store, run))
+    }
+
+    /// The run that the options name, and its store; neither need exist.
+    ///
+    /// # Errors
+    /// As [`Environment::store`] and [`Environment::run`].
+    pub fn run_store(&self, args: &HistoryArgs) -> Result<(Store, RunId)> {
         let store = self.store(&args.store, &self.workspace_path(&args.workspace))?;
-        Ok(History::new(&store, self.run(&args.run)?))
+        Ok((store, self.run(&args.run)?))
     }
 }
 

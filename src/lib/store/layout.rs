@@ -9,7 +9,19 @@
 //! └── runs/<run>/
 //!     ├── .lock                          the engine's, for as long as the run executes
 //!     ├── .deleted                       tombstone of a deleted run
-//!     ├── run.json, events.jsonl, ...    the run store (room `run`)
+//!     ├── .write.lock                    held for each change of run.json
+//!     ├── .pid                           the process that executes the run, if it was started apart
+//!     ├── run.json                       the run's own document
+//!     ├── events.jsonl                   what happened
+//!     ├── run.log                        what the run printed
+//!     ├── user_messages.jsonl            what operators sent to the run
+//!     ├── .user_messages_insert_once.lock   held while a message is added that must not be there yet
+//!     ├── artifacts/<node>/<version>.json
+//!     ├── interactions/<id>.json         questions to people; `.answer.lock` is held while one is answered
+//!     ├── attachments/<name>/            the bytes, and meta.json about them
+//!     ├── plans/<number>.json
+//!     ├── tools/<tool use>/input, output
+//!     ├── turns/<node>/<iteration>/<turn>.json
 //!     ├── .events.lock                   held by whoever appends to events.jsonl (ours)
 //!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
@@ -136,6 +148,78 @@ pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn run_document(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("run.json")
+}
+
+/// The lock of everybody who changes a run's document.
+#[must_use]
+pub fn write_lock(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".write.lock")
+}
+
+/// Says which process executes a run that was started apart.
+#[must_use]
+pub fn pid(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".pid")
+}
+
+/// A run's artifacts, a directory for each node.
+#[must_use]
+pub fn artifacts(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("artifacts")
+}
+
+/// A run's interactions.
+#[must_use]
+pub fn interactions(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("interactions")
+}
+
+/// The lock of everybody who answers an interaction of a run.
+#[must_use]
+pub fn answer_lock(store: &Path, id: &RunId) -> PathBuf {
+    interactions(store, id).join(".answer.lock")
+}
+
+/// A run's attachments, a directory for each.
+#[must_use]
+pub fn attachments(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("attachments")
+}
+
+/// The key with which links to attachments are signed.
+#[must_use]
+pub fn signing_key(store: &Path) -> PathBuf {
+    store.join(".attachment-signing-key")
+}
+
+/// A run's plans.
+#[must_use]
+pub fn plans(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("plans")
+}
+
+/// The bodies of a run's tool calls, a directory for each.
+#[must_use]
+pub fn tools(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("tools")
+}
+
+/// What a run's nodes did turn by turn, a directory for each node.
+#[must_use]
+pub fn turns(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("turns")
+}
+
+/// The messages of operators to a run.
+#[must_use]
+pub fn messages(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("user_messages.jsonl")
+}
+
+/// The lock of everybody who adds a message that must not be there yet.
+#[must_use]
+pub fn messages_once_lock(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join(".user_messages_insert_once.lock")
 }
 
 /// A run's event log.

@@ -2,6 +2,7 @@
 //!
 //! This room knows nothing of workspaces, rules, snapshots or runs' documents.
 
+pub mod component;
 pub mod engine_lock;
 pub mod fsio;
 pub mod hash;

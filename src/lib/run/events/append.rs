@@ -58,6 +58,19 @@ pub enum Synced {
     Failed(Error),
 }
 
+/// Appends one event and flushes it as the store is flushed.
+///
+/// # Errors
+/// Those of [`Writer::new`] and [`Batch::append`]; nothing was appended then.
+pub fn one(store: &Store, run: &RunId, draft: &Draft, while_running: bool) -> Result<(Receipt, Synced)> {
+    let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
+    let mut writer = Writer::new(store, run, sync, while_running)?;
+    let mut batch = writer.batch()?;
+    let appended = batch.append(draft);
+    let synced = batch.finish();
+    Ok((appended?, synced))
+}
+
 /// What is known of the log since the last append, true as long as file and length are the same.
 struct Known {
     identity: (u64, u64),

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::event::{Event, Flaw, MEMBERS, Text, plain};
-use super::{LINE_BYTES_MAX, bare_line, compact, keys};
+use super::event::{Event, Flaw, MEMBERS};
+use super::{LINE_BYTES_MAX, bare_line};
 use crate::clock;
 use crate::error::{Error, Result};
+use crate::run::json::{Text, compact, keys, plain};
 use crate::store::id::RunId;
 use crate::stream::quote;
 

@@ -1,13 +1,15 @@
 //! One event, read from the bytes of its line.
 //!
 //! Known members are looked at, unknown ones passed over; `data` and numbers keep their text. Keys must match exactly;
-//! where one is given twice the last one counts, as in the original, and [`super::keys`] tells of it.
+//! where one is given twice the last one counts, as in the original, and [`crate::run::json::keys`] tells of it.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::run::json::{Text, plain};
 
 /// The members that an event may have, in the order in which they are written (facts 3.1).
 pub const MEMBERS: [&str; 10] =
@@ -110,13 +112,6 @@ pub fn members(object: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::Deserializer::from_str(object).deserialize_map(All).unwrap_or_default()
 }
 
-/// A `serde_json` error in one line, with the column that it stopped at.
-pub(crate) fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or(&text);
-    format!("{text} at byte {}", error.column())
-}
-
 /// The value of a key of an object, as written; the last one where there are several. `None` where there is no object.
 #[must_use]
 pub fn member<'a>(object: &'a str, wanted: &str) -> Option<&'a RawValue> {
@@ -167,28 +162,6 @@ pub fn boolean(raw: &RawValue) -> Option<bool> {
         "true" => Some(true),
         "false" => Some(false),
         _ => None,
-    }
-}
-
-/// A string that is borrowed where it has no escapes.
-pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(TextVisitor)
     }
 }
 

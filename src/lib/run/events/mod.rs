@@ -16,7 +16,7 @@
 //! bytes, take blocks with `pread`, and never lock.
 //!
 //! * [`source`], [`lines`], [`backwards`], [`bisect`]: bytes to lines, from the front, the back and the middle.
-//! * [`event`], [`keys`], [`compact`]: a line to an event, and back.
+//! * [`event`], with [`crate::run::json`]: a line to an event, and back.
 //! * [`scan`], [`order`], [`damage`]: a log to events and damages, judged once for all readers.
 //! * [`append`], [`draft`]: the only writer.
 //! * [`follow`]: a log that grows.
@@ -26,14 +26,12 @@
 pub mod append;
 pub mod backwards;
 pub mod bisect;
-pub mod compact;
 pub mod damage;
 pub mod draft;
 pub mod event;
 pub mod filter;
 pub mod fold;
 pub mod follow;
-pub mod keys;
 pub mod lines;
 pub mod nodes;
 pub mod order;

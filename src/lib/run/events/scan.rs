@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 
 use super::damage::{Cause, Damage, Tally, Weight};
 use super::event::{Event, Flaw};
-use super::keys::KeyCheck;
 use super::lines::{Content, End, Lines, Piece, Tail};
 use super::order::{Misplaced, Order};
 use super::source::Source;
 use super::{LINE_BYTES_MAX, bare_line};
 use crate::error::{IoContext, Result};
+use crate::run::json::keys::KeyCheck;
 use crate::stream::quote;
 
 /// What a visitor of a log is given.

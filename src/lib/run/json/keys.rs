@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::event::Text;
+use super::Text;
 
 /// Looks for keys given twice in many lines: a fast glance at each, and a thorough look only where that finds something.
 #[derive(Default)]
@@ -99,7 +99,7 @@ const LIST_KEYS_MAX: usize = 16;
 ///
 /// # Errors
 /// What keeps the text from being looked through: nesting deeper than 127, a number that no program can hold, or a lone
-/// surrogate. Text that [`super::event::Event::parse`] takes may have these.
+/// surrogate. Text that [`crate::run::events::event::Event::parse`] takes may have these.
 pub fn first_duplicate(json: &str) -> Result<Option<String>, serde_json::Error> {
     let mut found = None;
     let mut reader = serde_json::Deserializer::from_str(json);
