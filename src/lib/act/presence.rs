@@ -202,7 +202,7 @@ impl Memory {
             shards.push((stamp, at..end));
             at = end;
         }
-        (at == document.len()).then_some(Self { shards, document })
+        (at == document.len()).then_some(Self { document, shards })
     }
 
     fn stamp(&self, shard: u8) -> Option<Stamp> {

@@ -43,13 +43,13 @@ impl<'a> Recall<'a> {
     fn lookup(&mut self, record: &Record) -> Result<Option<ObjectId>> {
         let (Some(presence), Some(seen)) = (&mut self.presence, seen(record)) else { return Ok(None) };
         let hash = |row: &Row<'_>| row.hash.filter(|_| row.describes(seen));
-        let hash = match self.pass.as_mut().map(|pass| pass.find(record.path.as_bytes())) {
-            Some(Ok(row)) => row.as_ref().and_then(hash),
-            Some(Err(_)) | None => {
-                self.pass = None;
-                let rows = self.rows.get_or_insert_with(|| self.index.rows().unwrap_or_default());
-                record.path.to_str().and_then(|path| rows::find(rows, path)).and_then(hash)
-            }
+        let found = self.pass.as_mut().map(|pass| pass.find(record.path.as_bytes()));
+        let hash = if let Some(Ok(row)) = found {
+            row.as_ref().and_then(hash)
+        } else {
+            self.pass = None;
+            let rows = self.rows.get_or_insert_with(|| self.index.rows().unwrap_or_default());
+            record.path.to_str().and_then(|path| rows::find(rows, path)).and_then(hash)
         };
         let Some(hash) = hash else { return Ok(None) };
         Ok(presence.holds(hash, seen.size)?.then_some(hash))

@@ -18,6 +18,7 @@ use crate::history::json::Name;
 use crate::history::manifest::{Entries, Shell};
 use crate::history::rows::Pass;
 use crate::store::pool::Pool;
+use crate::store::seam;
 use crate::stream::raw::RawRecord;
 use crate::stream::record::{Content, EntryKind, Record};
 use crate::stream::recordset::{Outcome, RecordSet};
@@ -123,6 +124,7 @@ pub fn reuse_head(
     let head = shell.manifest;
     let Some(pool) = Pool::open(history.store())? else { return Ok(None) };
     capture::refuse_foreign_engine(history, request)?;
+    seam::hook("before-history-lock");
     let _lock = history.lock_for_change()?;
     if !history.is_index(&index)? || request.parent.as_ref().is_some_and(|parent| *parent != head.id) {
         return Ok(None);

@@ -147,11 +147,11 @@ pub fn read_log(path: &Path) -> Result<Document> {
 /// As [`read_document`].
 pub fn read_log_end(path: &Path, bytes_max: u64) -> Result<(Document, bool)> {
     let (mut file, stat) = open(path)?;
-    let start = u64::try_from(stat.st_size).unwrap_or(0).saturating_sub(bytes_max);
+    let begin = u64::try_from(stat.st_size).unwrap_or(0).saturating_sub(bytes_max);
     let mut bytes = Vec::new();
-    io::Seek::seek(&mut file, io::SeekFrom::Start(start)).on("cannot read", path)?;
+    io::Seek::seek(&mut file, io::SeekFrom::Start(begin)).on("cannot read", path)?;
     io::Read::read_to_end(&mut file, &mut bytes).on("cannot read", path)?;
-    Ok((Document(Bytes::Read(bytes)), start == 0))
+    Ok((Document(Bytes::Read(bytes)), begin == 0))
 }
 
 fn open(path: &Path) -> Result<(std::fs::File, rustix::fs::Stat)> {

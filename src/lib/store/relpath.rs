@@ -33,6 +33,7 @@ fn check(bytes: &[u8]) -> Result<(), BadPath> {
 
 /// Whether no component can be anything but a name: none begins with a dot, none is empty, no byte is NUL. It looks at all
 /// bytes without an early end, many at once: paths are checked by the ten thousand.
+#[allow(clippy::needless_bitwise_bool, reason = "a branch a byte is what this is there to avoid")]
 fn is_clearly_good(bytes: &[u8]) -> bool {
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
     let bad = |byte: u8| byte == 0;

@@ -9,22 +9,29 @@ pub trait Decimal: Copy {
     fn parts(self) -> (bool, u64);
 }
 
-macro_rules! unsigned {
-    ($($number:ty),*) => {$(
-        impl Decimal for $number {
-            fn parts(self) -> (bool, u64) {
-                (false, self as u64)
-            }
-        }
-        impl Decimal for &$number {
-            fn parts(self) -> (bool, u64) {
-                (false, *self as u64)
-            }
-        }
-    )*};
+impl Decimal for u32 {
+    fn parts(self) -> (bool, u64) {
+        (false, u64::from(self))
+    }
 }
 
-unsigned!(u32, u64, usize);
+impl Decimal for u64 {
+    fn parts(self) -> (bool, u64) {
+        (false, self)
+    }
+}
+
+impl Decimal for usize {
+    fn parts(self) -> (bool, u64) {
+        (false, self as u64)
+    }
+}
+
+impl<T: Decimal> Decimal for &T {
+    fn parts(self) -> (bool, u64) {
+        (*self).parts()
+    }
+}
 
 impl Decimal for i64 {
     fn parts(self) -> (bool, u64) {
@@ -36,6 +43,7 @@ impl Decimal for i64 {
 const DIGITS_MAX: usize = 20;
 
 /// The two digits of every number below 100.
+#[allow(clippy::cast_possible_truncation, reason = "both are below ten")]
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0;

@@ -24,8 +24,10 @@ pub fn create(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Option<File>> {
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
     match rustix::fs::openat(dir, ".", flags, permission_bits(mode)) {
         Ok(fd) => {
-            // As for a file with a name: whatever the umask.
-            rustix::fs::fchmod(&fd, permission_bits(mode))?;
+            // As for a file with a name, whatever the umask. It is looked at first: a change is a write to the journal.
+            if rustix::fs::fstat(&fd)?.st_mode & 0o7777 != mode & 0o777 {
+                rustix::fs::fchmod(&fd, permission_bits(mode))?;
+            }
             Ok(Some(fd.into()))
         }
         Err(Errno::NOTSUP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS | Errno::NOENT) => Ok(None),

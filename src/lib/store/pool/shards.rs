@@ -40,7 +40,11 @@ impl Pool {
 
     /// The stamp of the shard of all ids that begin with this byte; `None` where there is none, or its times are absurd.
     #[must_use]
-    #[allow(clippy::unnecessary_cast, reason = "the fields have other widths on other machines")]
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_possible_wrap,
+        reason = "the fields have other widths on other machines, and a fraction of a second is small"
+    )]
     pub fn shard_stamp(&self, shard: u8) -> Option<Stamp> {
         let name = layout::shard_name(shard);
         let stat = rustix::fs::statat(&self.dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
