@@ -112,11 +112,11 @@ impl<'a> Presence<'a> {
         if self.asked < REMEMBERED_MIN || self.wasted < if is_new { 1 } else { REWRITE_MIN } {
             return;
         }
-        let Some(bytes) = self.to_bytes() else { return };
+        let Some(bytes) = self.encode() else { return };
         let _ = document::replace(&path, &[&bytes], Durability::Off);
     }
 
-    fn to_bytes(&mut self) -> Option<Vec<u8>> {
+    fn encode(&mut self) -> Option<Vec<u8>> {
         let (boot, (device, inode)) = (boot_id()?, self.pool.identity().ok()?);
         let mut out = Vec::with_capacity(64 + SHARDS * SHARD_BYTES + self.asked * 16);
         out.extend_from_slice(MAGIC);
