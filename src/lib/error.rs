@@ -54,6 +54,16 @@ pub struct Error {
     path: Option<PathBuf>,
     cause: Option<io::ErrorKind>,
     is_reported: bool,
+    facts: Vec<(&'static str, Fact)>,
+}
+
+/// What a program that was refused must know to decide what to do: a member of the JSON error object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(String),
 }
 
 /// The result of everything fallible in this library.
@@ -62,7 +72,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// Makes an error of `kind`; `message` is lower case and has no full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, path: None, cause: None, is_reported: false }
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            path: None,
+            cause: None,
+            is_reported: false,
+            facts: Vec::new(),
+        }
     }
 
     /// Makes a [`Kind::Usage`] error.
@@ -120,6 +138,19 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds something that a program can act on, as a member of the JSON error object.
+    #[must_use]
+    pub fn with_fact(mut self, name: &'static str, fact: Fact) -> Self {
+        self.facts.push((name, fact));
+        self
+    }
+
+    /// What a program can act on besides kind and path.
+    #[must_use]
+    pub fn facts(&self) -> &[(&'static str, Fact)] {
+        &self.facts
     }
 
     /// Adds one more thing that the person has to know, behind the way out.

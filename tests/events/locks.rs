@@ -1,32 +1,6 @@
 //! The engine's lock and the lock of the log.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
-
-use crate::sandbox::{BIN, Sandbox, run};
-
-/// A stranger, who holds a lock until he is dropped.
-struct Holder(Child);
-
-impl Holder {
-    fn of(sandbox: &Sandbox, lock: &str) -> Self {
-        let mut shell = sandbox.other("sh");
-        shell.args(["-c", &format!("exec 9>'{lock}'; flock -n 9 && echo held; read wait")]);
-        let mut child =
-            shell.current_dir(sandbox.run_dir()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "held\n");
-        Self(child)
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
-    }
-}
+use crate::sandbox::{BIN, Holder, Sandbox, run};
 
 #[test]
 fn a_strangers_engine_is_a_conflict() {

@@ -163,6 +163,29 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     }
 }
 
+/// A stranger, who holds a lock until he is dropped.
+pub(crate) struct Holder(std::process::Child);
+
+impl Holder {
+    pub(crate) fn of(sandbox: &Sandbox, lock: &str) -> Self {
+        let mut shell = sandbox.other("sh");
+        shell.args(["-c", &format!("exec 9>'{lock}'; flock -n 9 && echo held; read wait")]);
+        let mut child =
+            shell.current_dir(sandbox.run_dir()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        assert_eq!(line, "held\n");
+        Self(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
 /// An event line as our writer would make it.
 pub(crate) fn event(seq: u64) -> String {
     format!("{{\"seq\":{seq},\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"t\",\"run_id\":\"r\"}}\n")

@@ -1,11 +1,24 @@
 //! The documents of a run, from the outside: the `run-*` programs on a scratch store.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stderr,
-    reason = "a test fails by panicking, and says what it had to skip"
+    reason = "a test fails by panicking, says what it had to skip, and makes its own files"
 )]
 
 #[path = "../events/sandbox.rs"]
 #[allow(dead_code, reason = "shared with the tests of the event log")]
 mod sandbox;
+
+mod record;
+mod artifacts;
+mod attachments;
+mod files_deleted;
+mod files_faults;
+mod files_race;
+mod interactions;
+mod messages;
+mod plans_tools;
+mod shell;
+mod turns_log;

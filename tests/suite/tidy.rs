@@ -42,8 +42,20 @@ const WRITING: [&str; 22] = [
 ];
 
 /// Names below the store; only `store::layout` may spell them.
-const STORE_NAMES: [&str; 5] =
-    ["\"workspace-objects\"", "\"index.json\"", "\"labels.log\"", "\"snapshots\"", "\"events.jsonl\""];
+const STORE_NAMES: [&str; 12] = [
+    "\"workspace-objects\"",
+    "\"index.json\"",
+    "\"labels.log\"",
+    "\"snapshots\"",
+    "\"events.jsonl\"",
+    "\"run.json\"",
+    "\"run.log\"",
+    "\"user_messages.jsonl\"",
+    "\"meta.json\"",
+    "\"artifact_files\"",
+    "\"interactions\"",
+    "\".upload-",
+];
 
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib")

@@ -35,6 +35,15 @@ impl Environment {
         std::env::var_os(name).filter(|value| !value.is_empty())
     }
 
+    /// All variables that are text, for the one program that records some of them.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+        };
+        std::env::vars_os().filter_map(text).collect()
+    }
+
     /// Whether captures are switched off (`ITERION_WORKSPACE_TRACK`, facts 2.5).
     #[must_use]
     pub fn captures_are_off(&self) -> bool {

@@ -7,6 +7,7 @@ pub mod args;
 pub mod chain;
 pub mod completions;
 pub mod context;
+pub mod documents;
 pub mod input;
 pub mod man;
 pub mod out;

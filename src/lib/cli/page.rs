@@ -8,7 +8,7 @@ use clap_complete::aot::Shell;
 use serde_json::json;
 
 use super::{completions, man};
-use crate::error::Error;
+use crate::error::{Error, Fact};
 
 /// Whether a program can change anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +89,17 @@ pub(super) fn generate(page: &'static Page, command: &Command) -> Option<ExitCod
 #[must_use]
 pub fn error_json(error: &Error) -> String {
     let mut body = json!({ "code": error.kind().code(), "message": error.to_string() });
-    if let (Some(path), Some(object)) = (error.path(), body.as_object_mut()) {
-        object.insert("path".into(), path.to_string_lossy().into());
+    if let Some(object) = body.as_object_mut() {
+        if let Some(path) = error.path() {
+            object.insert("path".into(), path.to_string_lossy().into());
+        }
+        for (name, fact) in error.facts() {
+            let value = match fact {
+                Fact::Number(number) => json!(number),
+                Fact::Text(text) => json!(text),
+            };
+            object.insert((*name).to_owned(), value);
+        }
     }
     json!({ "error": body }).to_string()
 }

@@ -3,6 +3,8 @@
 use super::json::Json;
 use super::record::ORDER;
 use super::status::Status;
+use crate::error::{Error, Result};
+use crate::stream::quote;
 
 /// Who owns the future of a run that has stopped (facts 2.6). Not stated means unknown, never final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,18 @@ pub enum Continuation {
 }
 
 impl Continuation {
+    /// Reads a state that somebody named.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Usage`], listing those that there are.
+    pub fn named(text: &str) -> Result<Self> {
+        let all = [Self::RedeliveryPending, Self::RetryArmed, Self::Final];
+        all.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+            Error::usage(format!("no continuation is called {}", quote::name(text.as_bytes())))
+                .hint(format!("they are {}", all.map(Self::as_str).join(", ")))
+        })
+    }
+
     /// The text in run.json.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -65,6 +79,11 @@ pub fn apply(run: &mut Json, target: Status, outcome: &Outcome, now: &str) {
     if target == Status::Running {
         drop_member(run, "error");
         drop_member(run, "resume_requires_explicit");
+        if let Some(checkpoint) = run.get_mut("checkpoint") {
+            // A pause that the recovery wrote is over once a resume has claimed the run (facts 1.6).
+            checkpoint.remove("recovery_pause");
+            checkpoint.remove("recovery_code");
+        }
     } else {
         say(run, "error", &outcome.error, is_transition);
     }

@@ -6,6 +6,7 @@
 
 pub mod document;
 pub mod log;
+pub mod staged;
 pub mod unnamed;
 
 use std::ffi::OsStr;
@@ -377,6 +378,23 @@ pub fn open_lock_file(path: &Path) -> io::Result<OwnedFd> {
         }
         other => Ok(other?),
     }
+}
+
+/// Fills `bytes` with what nobody can guess, from the kernel. It changes nothing, and stands here for the seam: a test must
+/// be able to take the entropy away.
+///
+/// # Errors
+/// What the operating system said.
+pub fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
+    point("random", shown(b""))?;
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        filled += match rustix::rand::getrandom(&mut *rest, rustix::rand::GetRandomFlags::empty()) {
+            Err(Errno::INTR) => 0,
+            other => other?,
+        };
+    }
+    Ok(())
 }
 
 /// A name that no other process and no other call uses at the same time, with the given prefix.

@@ -17,11 +17,14 @@
 //!     ├── user_messages.jsonl            what operators sent to the run
 //!     ├── .user_messages_insert_once.lock   held while a message is added that must not be there yet
 //!     ├── artifacts/<node>/<version>.json
+//!     ├── artifact_files/                files that tools wrote
 //!     ├── interactions/<id>.json         questions to people; `.answer.lock` is held while one is answered
 //!     ├── attachments/<name>/            the bytes, and meta.json about them
-//!     ├── plans/<number>.json
+//!     ├── .upload-<unique>               content that is being measured (ours; the original has it a directory deeper)
+//!     ├── plans/<number>.json            four digits or more
 //!     ├── tools/<tool use>/input, output
-//!     ├── turns/<node>/<iteration>/<turn>.json
+//!     ├── turns/<node>/index.json        the latest turn once more
+//!     ├── turns/<node>/<iteration>/<turn>.json, <turn>.messages.json
 //!     ├── .events.lock                   held by whoever appends to events.jsonl (ours)
 //!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
@@ -40,6 +43,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::component::Component;
 use super::id::{ObjectId, RunId, SnapshotId};
 
 /// End of the name of a document that was put aside; no prune reads it, whatever stood before.
@@ -52,6 +56,12 @@ pub const TEMP_PREFIX: &str = ".iterion-tmp-";
 pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
 /// The names in a run's history that belong there.
 pub const HISTORY_NAMES: [&[u8]; 5] = [b".lock", b".pool-seen", b"index.json", b"labels.log", b"snapshots"];
+/// Prefix of content that is being measured, in a run's directory.
+pub const UPLOAD_PREFIX: &str = ".upload-";
+/// Name of the file that says what is known of an attachment.
+pub const SIDECAR_NAME: &str = "meta.json";
+/// End of the name of a turn's conversation.
+pub const TURN_MESSAGES_SUFFIX: &str = ".messages.json";
 /// Prefix of the file name of a pin.
 pub const PIN_PREFIX: &str = "pin-";
 
@@ -168,6 +178,24 @@ pub fn artifacts(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("artifacts")
 }
 
+/// The artifacts of one node.
+#[must_use]
+pub fn artifacts_of(store: &Path, id: &RunId, node: &Component) -> PathBuf {
+    artifacts(store, id).join(node.as_str())
+}
+
+/// An artifact.
+#[must_use]
+pub fn artifact(store: &Path, id: &RunId, node: &Component, version: i64) -> PathBuf {
+    artifacts_of(store, id, node).join(format!("{version}.json"))
+}
+
+/// The files that tools of a run wrote.
+#[must_use]
+pub fn artifact_files(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("artifact_files")
+}
+
 /// A run's interactions.
 #[must_use]
 pub fn interactions(store: &Path, id: &RunId) -> PathBuf {
@@ -180,10 +208,40 @@ pub fn answer_lock(store: &Path, id: &RunId) -> PathBuf {
     interactions(store, id).join(".answer.lock")
 }
 
+/// An interaction.
+#[must_use]
+pub fn interaction(store: &Path, id: &RunId, interaction: &Component) -> PathBuf {
+    interactions(store, id).join(format!("{interaction}.json"))
+}
+
 /// A run's attachments, a directory for each.
 #[must_use]
 pub fn attachments(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("attachments")
+}
+
+/// The directory of one attachment.
+#[must_use]
+pub fn attachment(store: &Path, id: &RunId, name: &Component) -> PathBuf {
+    attachments(store, id).join(name.as_str())
+}
+
+/// What is known of an attachment, beside its bytes.
+#[must_use]
+pub fn attachment_sidecar(store: &Path, id: &RunId, name: &Component) -> PathBuf {
+    attachment(store, id, name).join(SIDECAR_NAME)
+}
+
+/// Where the bytes of an attachment lie, as `storage_ref` names it: relative to the store.
+#[must_use]
+pub fn attachment_reference(id: &RunId, name: &Component, file: &str) -> String {
+    format!("runs/{id}/attachments/{name}/{file}")
+}
+
+/// The path at which the original's server offers an attachment; both names escaped already.
+#[must_use]
+pub fn attachment_url(run: &str, name: &str) -> String {
+    format!("/api/runs/{run}/attachments/{name}")
 }
 
 /// The key with which links to attachments are signed.
@@ -198,16 +256,58 @@ pub fn plans(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("plans")
 }
 
+/// A plan.
+#[must_use]
+pub fn plan(store: &Path, id: &RunId, seq: i64) -> PathBuf {
+    plans(store, id).join(format!("{seq:04}.json"))
+}
+
 /// The bodies of a run's tool calls, a directory for each.
 #[must_use]
 pub fn tools(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("tools")
 }
 
+/// One body of a tool call: its `input` or its `output`.
+#[must_use]
+pub fn tool_body(store: &Path, id: &RunId, tool_use: &Component, kind: &str) -> PathBuf {
+    tools(store, id).join(tool_use.as_str()).join(kind)
+}
+
 /// What a run's nodes did turn by turn, a directory for each node.
 #[must_use]
 pub fn turns(store: &Path, id: &RunId) -> PathBuf {
     run(store, id).join("turns")
+}
+
+/// The turns of one node, a directory for each iteration.
+#[must_use]
+pub fn turns_of(store: &Path, id: &RunId, node: &Component) -> PathBuf {
+    turns(store, id).join(node.as_str())
+}
+
+/// The latest turn of a node once more.
+#[must_use]
+pub fn turn_index(store: &Path, id: &RunId, node: &Component) -> PathBuf {
+    turns_of(store, id, node).join("index.json")
+}
+
+/// The turns of one iteration of a node.
+#[must_use]
+pub fn turns_of_iteration(store: &Path, id: &RunId, node: &Component, iteration: i64) -> PathBuf {
+    turns_of(store, id, node).join(iteration.to_string())
+}
+
+/// A turn.
+#[must_use]
+pub fn turn(store: &Path, id: &RunId, node: &Component, iteration: i64, turn: i64) -> PathBuf {
+    turns_of_iteration(store, id, node, iteration).join(format!("{turn}.json"))
+}
+
+/// The conversation of a turn.
+#[must_use]
+pub fn turn_messages(store: &Path, id: &RunId, node: &Component, iteration: i64, turn: i64) -> PathBuf {
+    turns_of_iteration(store, id, node, iteration).join(format!("{turn}{TURN_MESSAGES_SUFFIX}"))
 }
 
 /// The messages of operators to a run.

@@ -9,18 +9,18 @@
 //! it leaves a mark, and whoever must rely on the log calls [`ensure_synced`] first.
 
 use std::fs::File;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use super::backwards::{self, LogEnd};
 use super::draft::{Draft, Stamp};
 use super::source;
 use crate::clock;
-use crate::error::{Error, IoContext, Kind, Result};
+use crate::error::{Error, IoContext, Result};
+use crate::run::line_log;
 use crate::store::engine_lock::refuse_foreign_engine;
+use crate::store::fsio::Durability;
 use crate::store::fsio::document;
 use crate::store::fsio::log::{self, Opened};
-use crate::store::fsio::{self, Durability};
 use crate::store::id::RunId;
 use crate::store::lock::{Lock, Mode};
 use crate::store::{Store, layout, seam};
@@ -92,7 +92,7 @@ impl<'s> Writer<'s> {
     /// A writer for `run`, which needs no run.json. Nothing is made before the first batch.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] for a deleted run, [`Kind::Conflict`] beside a stranger's engine unless `while_running`.
+    /// [`crate::error::Kind::NotFound`] for a deleted run, [`crate::error::Kind::Conflict`] beside a stranger's engine unless `while_running`.
     pub fn new(store: &'s Store, run: &RunId, sync: Sync, while_running: bool) -> Result<Self> {
         store.refuse_deleted(run)?;
         refuse_foreign_engine(store, run, while_running)?;
@@ -103,7 +103,7 @@ impl<'s> Writer<'s> {
     /// Takes the lock for events that are at hand. Nobody may wait for input while a batch is open.
     ///
     /// # Errors
-    /// As [`Writer::new`], and [`Kind::Io`].
+    /// As [`Writer::new`], and [`crate::error::Kind::Io`].
     pub fn batch(&mut self) -> Result<Batch<'_, 's>> {
         self.store.create_dir(&layout::run(self.store.root(), &self.run))?;
         let what = format!("the event log of run {}", quote::name(self.run.as_str().as_bytes()));
@@ -112,8 +112,7 @@ impl<'s> Writer<'s> {
         // Only under the lock does it stay true.
         self.store.refuse_deleted(&self.run)?;
         refuse_foreign_engine(self.store, &self.run, self.while_running)?;
-        let (file, opened) = log::open_append(&self.path).on("cannot open", &self.path)?;
-        refuse_special(&file, &self.path)?;
+        let (file, opened) = line_log::open(&self.path)?;
         Ok(Batch { writer: self, _lock: lock, file, opened })
     }
 
@@ -121,14 +120,6 @@ impl<'s> Writer<'s> {
     fn log_offset(&self) -> u64 {
         let path = layout::run_log(self.store.root(), &self.run);
         rustix::fs::stat(&path).ok().and_then(|stat| u64::try_from(stat.st_size).ok()).unwrap_or(0)
-    }
-}
-
-fn refuse_special(file: &File, path: &PathBuf) -> Result<()> {
-    let stat = rustix::fs::fstat(file).on("cannot examine", path)?;
-    match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
-        rustix::fs::FileType::RegularFile => Ok(()),
-        _ => Err(Error::damaged(path, "not a regular file")),
     }
 }
 
@@ -144,7 +135,7 @@ impl Batch<'_, '_> {
     /// Appends one event.
     ///
     /// # Errors
-    /// [`Kind::Limit`] for one above the limit, [`Kind::Io`] when it did not go in whole; the log is as it was then.
+    /// [`crate::error::Kind::Limit`] for one above the limit, [`crate::error::Kind::Io`] when it did not go in whole; the log is as it was then.
     pub fn append(&mut self, draft: &Draft) -> Result<Receipt> {
         draft.check()?;
         let (identity, end) = self.end()?;
@@ -162,7 +153,7 @@ impl Batch<'_, '_> {
             line.insert(0, b'\n');
         }
         seam::hook("events-numbered");
-        let written = encoded.and_then(|()| self.write(&line, end.len));
+        let written = encoded.and_then(|()| line_log::append(&self.file, path, &line, end.len));
         let bytes = line.len() as u64;
         self.writer.line = line;
         self.writer.known = None;
@@ -183,28 +174,6 @@ impl Batch<'_, '_> {
         }
     }
 
-    /// One write; what went in only in part is taken back.
-    fn write(&self, line: &[u8], before: u64) -> Result<()> {
-        let path = &self.writer.path;
-        let count = log::append_once(&self.file, line, path).on("cannot append to", path)?;
-        if count == line.len() {
-            return Ok(());
-        }
-        let error =
-            Error::new(Kind::Io, format!("only {count} of {} bytes fit into {}", line.len(), quote::path(path)))
-                .at(path)
-                .hint("free some space, or raise the file size limit, and append the event again");
-        seam::hook("events-cut-short");
-        // The newline that isolates an older fragment may stay: readers have seen it, perhaps.
-        let keep = before + u64::from(line.first() == Some(&b'\n'));
-        let alone = source::len(&self.file).is_ok_and(|len| len == before + count as u64);
-        if alone && let Err(cause) = fsio::truncate(&self.file, keep, path.as_os_str().as_encoded_bytes()) {
-            let why = crate::error::describe(&cause);
-            return Err(error.while_doing(format!("a fragment stays, to be isolated by the next append ({why})")));
-        }
-        Err(error)
-    }
-
     /// Lets go of the lock and flushes what was appended.
     ///
     /// An earlier flush that failed is made up for here, if it can be.
@@ -214,7 +183,7 @@ impl Batch<'_, '_> {
         if writer.sync == Sync::Off {
             return Synced::Yes;
         }
-        match flush(&file, &writer.path, opened) {
+        match line_log::flush(&file, &writer.path, opened) {
             Ok(()) => match forget_failure(writer.store, &writer.run) {
                 Ok(()) => Synced::Yes,
                 Err(error) => Synced::Failed(error),
@@ -228,22 +197,10 @@ impl Batch<'_, '_> {
     }
 }
 
-fn flush(file: &File, path: &PathBuf, opened: Opened) -> Result<()> {
-    let name = path.as_os_str().as_encoded_bytes();
-    fsio::flush_data(file.as_fd(), name).on("cannot flush", path)?;
-    if opened == Opened::Made
-        && let Some(dir) = path.parent()
-    {
-        let dir_fd = fsio::open_store_dir(dir).on("cannot open", dir)?;
-        fsio::flush_dir(dir_fd.as_fd(), name).on("cannot flush the directory of", path)?;
-    }
-    Ok(())
-}
-
 /// Whether a flush of the run's log has failed and was not made up for.
 ///
 /// # Errors
-/// [`Kind::Io`].
+/// [`crate::error::Kind::Io`].
 pub fn flush_had_failed(store: &Store, run: &RunId) -> Result<bool> {
     let mark = layout::events_unsynced(store.root(), run);
     match rustix::fs::lstat(&mark) {
@@ -257,7 +214,7 @@ pub fn flush_had_failed(store: &Store, run: &RunId) -> Result<bool> {
 /// where a flush of the log had failed it is flushed now (facts 3.2). A missing log is fine.
 ///
 /// # Errors
-/// [`Kind::Io`] when it still cannot be flushed; run.json must not be written then.
+/// [`crate::error::Kind::Io`] when it still cannot be flushed; run.json must not be written then.
 pub fn ensure_synced(store: &Store, run: &RunId) -> Result<()> {
     if store.durability() == Durability::Off || !flush_had_failed(store, run)? {
         return Ok(());
@@ -265,7 +222,7 @@ pub fn ensure_synced(store: &Store, run: &RunId) -> Result<()> {
     let path = layout::events(store.root(), run);
     if let Some(file) = source::open(&path)? {
         // The name may be what was not flushed.
-        flush(&file, &path, Opened::Made)?;
+        line_log::flush(&file, &path, Opened::Made)?;
     }
     forget_failure(store, run)
 }

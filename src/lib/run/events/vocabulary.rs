@@ -117,6 +117,7 @@ const RUN: Types = &[
     ("run_failed", "error code resumable phase hint interrupted"),
     ("run_cancelled", "reason"),
     ("run_interrupted", "reason source"),
+    ("run_status_forced", "from to revision"),
 ];
 
 const GRAPH: Types = &[

@@ -3,7 +3,26 @@
 //! Every change goes through [`change`]: under `.write.lock` the document is read, changed as a tree, numbered and replaced.
 //! Nothing of it is lost that the change does not name. Reading takes no lock and heals nothing on the disk.
 
+pub mod checkpoint;
+pub mod companion;
+pub mod create;
+pub mod delegate;
+pub mod fresh;
+pub mod heal;
+pub mod launch_env;
+pub mod list;
+pub mod merge;
+pub mod name;
+pub mod outcome;
+pub mod patch;
+pub mod preserve;
+pub mod save;
+pub mod schema;
+pub mod waits;
+pub mod write;
+
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 use super::document;
@@ -142,6 +161,11 @@ pub fn load(store: &Store, run: &RunId) -> Result<Json> {
     document::read(&layout::run_document(store.root(), run)).map_err(|error| missing(error, run))
 }
 
+fn parse(path: &Path, bytes: &[u8]) -> Result<Json> {
+    let json = Json::parse(bytes).map_err(|flaw| Error::damaged(path, format!("not JSON: {flaw}")))?;
+    if json.is_object() { Ok(json) } else { Err(Error::damaged(path, "not a JSON object")) }
+}
+
 fn missing(error: Error, run: &RunId) -> Error {
     if error.kind() != Kind::NotFound {
         return error;
@@ -195,10 +219,7 @@ impl<'s> WriteLock<'s> {
     pub fn read(&self) -> Result<Json> {
         let path = layout::run_document(self.store.root(), &self.run);
         let bytes = read_document(&path).map_err(|error| missing(error, &self.run))?;
-        let json = Json::parse(&bytes).map_err(|flaw| Error::damaged(&path, format!("not JSON: {flaw}")))?;
-        if !json.is_object() {
-            return Err(Error::damaged(&path, "not a JSON object"));
-        }
+        let json = parse(&path, &bytes)?;
         let text = std::str::from_utf8(&bytes).unwrap_or_default();
         if let Ok(Some(key)) = keys::first_duplicate(text) {
             let key = quote::name(key.as_bytes());
@@ -224,7 +245,7 @@ impl<'s> WriteLock<'s> {
 }
 
 /// A run's directory is private, also one that somebody else made (facts 5).
-fn tighten(store: &Store, run: &RunId) -> Result<()> {
+pub(in crate::run) fn tighten(store: &Store, run: &RunId) -> Result<()> {
     let path = layout::run(store.root(), run);
     let dir = fsio::open_store_dir(&path).on("cannot open", &path)?;
     let stat = rustix::fs::fstat(&dir).on("cannot examine", &path)?;

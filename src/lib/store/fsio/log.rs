@@ -52,6 +52,35 @@ pub fn append_once(file: &File, bytes: &[u8], path: &Path) -> io::Result<usize> 
     }
 }
 
+/// Opens a file for reading, and for writing at offsets of the caller's choice; makes it if it is missing.
+///
+/// # Errors
+/// As [`open_append`].
+pub fn open_write(path: &Path) -> io::Result<(File, Opened)> {
+    let (file, opened) = open_append(path)?;
+    // An append goes to the end wherever it is aimed at.
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - OFlags::APPEND)?;
+    Ok((file, opened))
+}
+
+/// Writes all of `bytes` at `offset`.
+///
+/// # Errors
+/// What the operating system said; part of the bytes may have been written.
+pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64, path: &Path) -> io::Result<()> {
+    point("write", path)?;
+    while !bytes.is_empty() {
+        let count = match rustix::io::pwrite(file, bytes, offset) {
+            Err(Errno::INTR) => 0,
+            other => other?,
+        };
+        offset += count as u64;
+        bytes = bytes.get(count..).unwrap_or_default();
+    }
+    Ok(())
+}
+
 /// Leaves an empty file as a mark; it may be there already.
 ///
 /// # Errors

@@ -1,0 +1,149 @@
+//! The event that goes with a change of another file of the run, so that the audit stream tells of it.
+//!
+//! The change comes first: who hears of it finds it. A writer that died between the two is made up for by running it again,
+//! which is why an event is appended only if the log does not have it yet. An event that cannot be appended undoes nothing,
+//! and is never passed over in silence.
+
+use std::path::Path;
+
+use super::events::append::{Receipt, Sync, Synced, Writer};
+use super::events::backwards::Backwards;
+use super::events::draft::Draft;
+use super::events::event::Event;
+use super::events::{bare_line, source};
+use super::json::Json;
+use crate::clock;
+use crate::error::{Error, IoContext, Result};
+use crate::store::engine_lock::refuse_foreign_engine;
+use crate::store::fsio::Durability;
+use crate::store::id::RunId;
+use crate::store::{Store, layout};
+
+/// So many bytes of the log are searched at most; what lies before them is taken to have been told.
+const SEARCH_BYTES_MAX: u64 = 64 << 20;
+/// A clock that was set back between a change and its event does no harm up to this.
+const CLOCK_SLACK_NS: i128 = 60_000_000_000;
+
+/// Whether a change is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Companion {
+    /// It is, also beside a stranger's engine where `while_running` says so.
+    Wanted {
+        /// The switch `--while-running`.
+        while_running: bool,
+    },
+    /// It is not.
+    Suppressed,
+}
+
+/// What became of the event.
+#[derive(Debug)]
+#[must_use]
+pub enum Told {
+    /// It was not wanted.
+    NotWanted,
+    /// It is in the log under this number, and was there before if so.
+    Yes(u64),
+    /// It is in the log, but perhaps not on the disk.
+    Unsynced(u64, Error),
+    /// It could not be appended.
+    Failed(Error),
+}
+
+impl Companion {
+    /// Refuses a change whose event could not be told. To be asked before anything is changed.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Conflict`] beside a stranger's engine.
+    pub fn allow(self, store: &Store, run: &RunId) -> Result<()> {
+        match self {
+            Self::Wanted { while_running } => refuse_foreign_engine(store, run, while_running),
+            Self::Suppressed => Ok(()),
+        }
+    }
+
+    /// Appends the event unless it is in the log already. `since` is when the change was made, as it is written; the log
+    /// is searched back to then.
+    pub fn tell(self, store: &Store, run: &RunId, event: &Draft, since: &str) -> Told {
+        let Self::Wanted { while_running } = self else { return Told::NotWanted };
+        let told = (|| {
+            let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
+            let mut writer = Writer::new(store, run, sync, while_running)?;
+            let mut batch = writer.batch()?;
+            // Under the lock of the log, so that of two who make up for the same event one does.
+            if let Some(seq) = find(store, run, event, since)? {
+                return Ok(Told::Yes(seq));
+            }
+            let appended = batch.append(event);
+            let synced = batch.finish();
+            let Receipt { seq, .. } = appended?;
+            Ok(match synced {
+                Synced::Yes => Told::Yes(seq),
+                Synced::Failed(error) => Told::Unsynced(seq, error),
+            })
+        })();
+        told.unwrap_or_else(Told::Failed)
+    }
+
+    /// Whether the log has the event; where events are not wanted it counts as told.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`].
+    pub fn is_told(self, store: &Store, run: &RunId, event: &Draft, since: &str) -> Result<bool> {
+        match self {
+            Self::Suppressed => Ok(true),
+            Self::Wanted { .. } => Ok(find(store, run, event, since)?.is_some()),
+        }
+    }
+}
+
+/// An event about a node with these data; members whose value is null are left out.
+#[must_use]
+pub fn event(kind: &str, node: &str, data: Vec<(&str, Json)>) -> Draft {
+    let data = data.into_iter().filter(|(_, value)| !value.is_null());
+    Draft {
+        kind: kind.to_owned(),
+        node_id: node.to_owned(),
+        data: Json::object(data).compact(),
+        ..Draft::default()
+    }
+}
+
+/// Looks for an event from the end of the log back to `since`.
+fn find(store: &Store, run: &RunId, wanted: &Draft, since: &str) -> Result<Option<u64>> {
+    let path = layout::events(store.root(), run);
+    let Some(file) = source::open(&path)? else { return Ok(None) };
+    let len = source::len(&file).on("cannot examine", &path)?;
+    let data = Json::parse_text(&wanted.data).unwrap_or_default();
+    let since = clock::parse_rfc3339(since).map(|ns| ns - CLOCK_SLACK_NS);
+    search(&file, len, wanted, &data, since).on("cannot read", Path::new(&path))
+}
+
+fn search(
+    file: &std::fs::File,
+    len: u64,
+    wanted: &Draft,
+    data: &Json,
+    since: Option<i128>,
+) -> std::io::Result<Option<u64>> {
+    let mut walk = Backwards::new(file, len)?;
+    let mut line = Vec::new();
+    while let Some(span) = walk.previous()? {
+        if span.start < len.saturating_sub(SEARCH_BYTES_MAX) {
+            break;
+        }
+        let Some(bytes) = walk.read(span, &mut line)? else { continue };
+        let Ok(event) = Event::parse(bare_line(bytes)) else { continue };
+        if event.kind == wanted.kind && event.node_id == wanted.node_id {
+            let found = event.data.and_then(|raw| Json::of_raw(raw).ok()).unwrap_or_default();
+            if found.is_same(data) {
+                return Ok(Some(event.seq));
+            }
+        }
+        let before = |since: i128| clock::parse_rfc3339(&event.timestamp).is_some_and(|ns| ns < since);
+        if since.is_some_and(before) {
+            break;
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,97 @@
+//! The runs of a store, those that cannot be read included (facts 2.10).
+
+use super::heal;
+use crate::clock;
+use crate::error::{Error, Kind, Result};
+use crate::run::document;
+use crate::run::json::Json;
+use crate::run::status::Status;
+use crate::store::id::RunId;
+use crate::store::{Store, layout};
+
+/// One run of a list.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// Its document, or why it cannot be read.
+    pub document: Result<Json, Error>,
+}
+
+/// Which runs are wanted; `None` is any.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// In one of these statuses.
+    pub statuses: Option<Vec<Status>>,
+    /// Children of this run.
+    pub parent: Option<String>,
+    /// Triggered by this issue.
+    pub issue: Option<String>,
+    /// Triggered by this schedule.
+    pub schedule: Option<String>,
+}
+
+impl Query {
+    /// Whether it asks by what triggered a run; such a list is in the order of creation.
+    #[must_use]
+    pub fn is_reverse(&self) -> bool {
+        self.parent.is_some() || self.issue.is_some() || self.schedule.is_some()
+    }
+
+    /// Nothing was triggered by nothing.
+    fn is_empty(&self) -> bool {
+        [&self.parent, &self.issue, &self.schedule].into_iter().flatten().any(String::is_empty)
+    }
+
+    fn selects(&self, run: &Json) -> bool {
+        let is_text = |path: &[&str], wanted: &Option<String>| match wanted {
+            Some(wanted) => run.at(path).and_then(Json::text).is_some_and(|text| text == **wanted),
+            None => true,
+        };
+        let is_status = match &self.statuses {
+            Some(statuses) => statuses.iter().any(|status| run.text_of("status") == status.as_str()),
+            None => true,
+        };
+        is_status
+            && is_text(&["parent_run_id"], &self.parent)
+            && is_text(&["source", "issue_id"], &self.issue)
+            && is_text(&["source", "schedule_id"], &self.schedule)
+    }
+}
+
+/// The runs that a query selects, by id, or in the order of creation for a reverse query. A run that cannot be read is among
+/// them, last in a reverse query: nobody can say that it is not meant. Deleted ones are hidden.
+///
+/// # Errors
+/// [`Kind::Io`] when the store's runs cannot be listed.
+pub fn runs(store: &Store, query: &Query) -> Result<Vec<Entry>> {
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut names = document::list(&layout::runs(store.root()))?;
+    names.sort();
+    let mut entries: Vec<Entry> = names.into_iter().filter_map(|name| entry(store, name)).collect();
+    entries.retain(|entry| entry.document.as_ref().map_or(true, |run| query.selects(run)));
+    if query.is_reverse() {
+        entries.sort_by_cached_key(|entry| match &entry.document {
+            Ok(run) => (false, clock::parse_rfc3339(&run.text_of("created_at")).unwrap_or(i128::MIN)),
+            Err(_) => (true, 0),
+        });
+    }
+    Ok(entries)
+}
+
+/// `None` for what is no run: a directory without run.json, one that was deleted, and names that no run has.
+fn entry(store: &Store, name: String) -> Option<Entry> {
+    let run = RunId::named(&name).ok()?;
+    match heal::load(store, &run) {
+        Ok(healed) => Some(Entry { id: name, document: Ok(healed.json) }),
+        Err(error) if error.kind() == Kind::NotFound => None,
+        Err(error) if !layout::run(store.root(), &run).is_dir() => {
+            // A file among the runs has no document either.
+            let _ = error;
+            None
+        }
+        Err(error) => Some(Entry { id: name, document: Err(error) }),
+    }
+}
