@@ -97,8 +97,8 @@ fn objects_are_flushed_before_they_get_their_names_and_the_names_after() {
     let last_flush = effects.iter().rposition(|effect| effect.starts_with("flush ")).unwrap();
     let last_rename = effects.iter().rposition(|effect| names(effect)).unwrap();
     assert!(last_flush < first_name, "{effects:#?}");
-    let named = effects.iter().filter(|effect| names(effect)).filter_map(|effect| effect.split(' ').nth(1));
-    let shards: Vec<&str> = named.filter_map(|name| name.get(..2)).collect();
+    let targets = effects.iter().filter(|effect| names(effect)).filter_map(|effect| effect.split(' ').nth(1));
+    let shards: Vec<&str> = targets.filter_map(|name| name.get(..2)).collect();
     for shard in shards {
         assert!(effects[last_rename..].contains(&format!("flush-dir {shard}")), "{shard}: {effects:#?}");
     }

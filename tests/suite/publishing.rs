@@ -202,3 +202,20 @@ fn what_moves_between_the_comparison_and_the_lock_is_not_lost() {
         sandbox.stored().check();
     }
 }
+
+#[test]
+fn a_purge_between_the_comparison_and_the_lock_is_seen() {
+    let sandbox = Sandbox::new();
+    // Its time lies ahead: it has no row in the stat cache, and only the manifest tells of it.
+    sandbox.file("kept", "1").file("secret", "key").mtime("secret", 4_000_000_000, 5).settle();
+    let head = sandbox.capture("first");
+    let hook =
+        format!("before-history-lock=wt-purge -q --yes secret >$X/purge; touch {}", sandbox.x("ran").display());
+    let pipe = "stage_ls | stage_hash >$X/hashed; WT_TEST_HOOK=$HOOK stage_write --label second <$X/hashed";
+    let ran = sandbox.call().env("HOOK", hook).sh(pipe);
+    assert!(sandbox.x("ran").exists(), "the comparison found nothing new");
+    assert_ne!(ran.out(), head, "head does not have the file any more");
+    // The content went with the purge, so that the capture has to be made again.
+    assert!(ran.fails(4).contains("is not in the pool"));
+    assert!(!sandbox.stored().index().labels.contains_key("second"));
+}

@@ -5,7 +5,7 @@
 //! first difference the lines so far are read as records and the capture goes its ordinary way: what is decided here
 //! is only that nothing is to be decided.
 //!
-//! Manifest and index are read before the history lock is held; under the lock the index must still be the same file.
+//! Manifest and index are read before the history lock is held; under the lock both must still be the same files.
 
 use std::io::BufRead;
 
@@ -121,12 +121,15 @@ pub fn reuse_head(
     request: &Request,
 ) -> Result<Option<Captured>> {
     let Guess { mut index, shell } = guess;
-    let head = shell.manifest;
     let Some(pool) = Pool::open(history.store())? else { return Ok(None) };
     capture::refuse_foreign_engine(history, request)?;
     seam::hook("before-history-lock");
     let _lock = history.lock_for_change()?;
-    if !history.is_index(&index)? || request.parent.as_ref().is_some_and(|parent| *parent != head.id) {
+    if !history.is_index(&index)? || !shell.is_current(history) {
+        return Ok(None);
+    }
+    let head = shell.manifest;
+    if request.parent.as_ref().is_some_and(|parent| *parent != head.id) {
         return Ok(None);
     }
     let labels = capture::wanted_labels(&index, &request.labels)?;

@@ -80,6 +80,12 @@ impl History {
 }
 
 impl Shell {
+    /// Whether the manifest is still that file: a purge writes one anew. The caller holds the history lock.
+    pub(crate) fn is_current(&self, history: &History) -> bool {
+        let path = layout::manifest(history.store().root(), history.run(), &self.manifest.id);
+        read_document(&path).is_ok_and(|now| now.is_same(&self.document))
+    }
+
     /// Goes over the entries.
     pub(crate) fn entries(&self) -> Option<Entries<'_>> {
         let mut plain = Plain::new(self.document.get(self.place.clone())?);
