@@ -22,7 +22,7 @@ use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::fsio::{self, Durability};
 use crate::store::id::SnapshotId;
-use crate::store::{layout, read_log};
+use crate::store::{layout, read_log, read_log_end};
 
 /// The label under which head changes stand.
 pub const HEAD: &str = "HEAD";
@@ -170,25 +170,43 @@ impl History {
     /// The last sequence number, and whether the last line was cut short.
     fn journal_tail(&self) -> Result<(u64, bool)> {
         let path = layout::journal(self.store().root(), self.run());
-        let document = match read_log(&path) {
-            Ok(document) => document,
+        // A journal grows with its run, and a change of a label must not.
+        let (end, is_whole) = match read_log_end(&path, TAIL_BYTES) {
+            Ok(read) => read,
             Err(error) if error.kind() == Kind::NotFound => return Ok((0, false)),
             Err(error) => return Err(error),
         };
-        let is_torn = document.last().is_some_and(|byte| *byte != b'\n');
-        let mut unclear_lines = 0;
-        for line in document.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            if let Ok(mark) = serde_json::from_slice::<MarkJson<'_>>(line) {
-                return Ok((mark.seq, is_torn));
-            }
-            unclear_lines += 1;
+        let is_torn = end.last().is_some_and(|byte| *byte != b'\n');
+        // The first of these lines may have begun before.
+        let whole = if is_whole { 0 } else { memchr::memchr(b'\n', &end).map_or(end.len(), |first| first + 1) };
+        if let Some(seq) = last_seq(end.get(whole..).unwrap_or_default()) {
+            return Ok((seq, is_torn));
+        }
+        let document = if is_whole { end } else { read_log(&path)? };
+        if let Some(seq) = last_seq(&document) {
+            return Ok((seq, is_torn));
         }
         // The very first append may have been cut short, too.
-        if unclear_lines <= usize::from(is_torn) {
+        if lines_backwards(&document).count() <= usize::from(is_torn) {
             return Ok((0, is_torn));
         }
         Err(Error::damaged(&path, "no line of it can be understood").hint("'wt-fsck' examines the store"))
     }
+}
+
+/// Bytes within which the last line of a journal ends, unless it is damaged.
+const TAIL_BYTES: u64 = 16 * 1024;
+
+/// The lines that are not empty, the last one first.
+fn lines_backwards(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+fn last_seq(lines: &[u8]) -> Option<u64> {
+    lines_backwards(lines)
+        .filter_map(|line| serde_json::from_slice::<MarkJson<'_>>(line).ok())
+        .map(|mark| mark.seq)
+        .next()
 }
 
 fn write_line(out: &mut Vec<u8>, seq: u64, time: &str, change: &Move) {

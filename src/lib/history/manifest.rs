@@ -17,11 +17,13 @@
 //! delete files.
 
 mod cut;
+mod plain;
 mod read;
 mod splice;
 mod write;
 
 pub use cut::{Cut, cut};
+pub(crate) use plain::{Entries, Shell};
 pub use read::{parse, pinned_hashes};
 pub(crate) use splice::Members;
 pub use splice::with_parent;

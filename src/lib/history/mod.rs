@@ -22,6 +22,7 @@ pub mod label_batch;
 pub mod log;
 pub mod manifest;
 pub mod pivot;
+mod plain;
 pub mod rebuild;
 pub mod refs;
 pub mod rows;

@@ -9,6 +9,7 @@ pub mod lock_file;
 pub mod log;
 pub mod staged;
 pub mod tree;
+pub mod unnamed;
 mod unsure;
 
 use std::ffi::OsStr;

@@ -171,6 +171,17 @@ pub enum Step {
     Failed(u8, String),
 }
 
+/// What [`Reader::next_line`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A line that stands for a record.
+    Line,
+    /// The end of a complete stream.
+    End,
+    /// An earlier stage failed, and said so with this exit code.
+    Failed(u8, String),
+}
+
 /// Reads a record stream.
 pub struct Reader<R> {
     input: R,
@@ -230,42 +241,74 @@ impl<R: BufRead> Reader<R> {
         broken(format!("record stream, item {}: {problem}: {}", self.number, quote::name(clip(&self.item))))
     }
 
+    /// Reads lines that were taken from a stream: no header, no end mark.
+    pub(crate) fn bare(input: R, framing: Framing) -> Self {
+        Self { input, framing, frame: Frame::Optional, item: Vec::new(), pending: false, number: 0 }
+    }
+
+    /// What it reads from.
+    pub fn input(&self) -> &R {
+        &self.input
+    }
+
     /// Reads the next record, or the end.
     ///
     /// # Errors
     /// [`Kind::Damaged`] for a malformed line, a missing end mark, or text after it.
     pub fn step(&mut self) -> Result<Step> {
+        Ok(match self.next_line()? {
+            Mark::Line => Step::Record(self.record()?),
+            Mark::End => Step::End,
+            Mark::Failed(code, text) => Step::Failed(code, text),
+        })
+    }
+
+    /// Reads the next line that stands for a record, without a look into it, or the end.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] for a missing end mark, or text after it.
+    pub fn next_line(&mut self) -> Result<Mark> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.advance()? {
                 return match self.frame {
-                    Frame::Optional => Ok(Step::End),
+                    Frame::Optional => Ok(Mark::End),
                     Frame::Required => Err(broken(format!(
                         "the record stream ends after {} items without '#end': a stage before this one died",
                         self.number
                     ))),
                 };
             }
+            if self.item.first().is_some_and(|first| *first != b'#') {
+                return Ok(Mark::Line);
+            }
             if self.item == b"#end" {
-                return if self.advance()? { Err(self.bad("there is text after '#end'")) } else { Ok(Step::End) };
+                return if self.advance()? { Err(self.bad("there is text after '#end'")) } else { Ok(Mark::End) };
             }
             if let Some(rest) = self.item.strip_prefix(b"#fail ") {
                 let text = String::from_utf8_lossy(rest);
                 let (code, text) = text.split_once(' ').unwrap_or((&text, "it did not say why"));
                 let code = code.parse().map_err(|_| self.bad("the failure has no exit code"))?;
-                return Ok(Step::Failed(code, quote::masked(text.as_bytes())));
+                return Ok(Mark::Failed(code, quote::masked(text.as_bytes())));
             }
-            if self.item.starts_with(b"#") {
-                // A line of another version, between records: there is nothing to do for it here.
-                continue;
+            // Other lines with a '#' are of another version; between records there is nothing to do for them here.
+            if self.item.is_empty() && self.frame == Frame::Required {
+                return Ok(Mark::Line);
             }
-            if self.item.is_empty() && self.frame == Frame::Optional {
-                continue;
-            }
-            return match Record::parse(&self.item, self.framing) {
-                Ok(record) => Ok(Step::Record(record)),
-                Err(problem) => Err(self.bad(&problem)),
-            };
         }
+    }
+
+    /// The line that [`Reader::next_line`] found, without its end.
+    #[must_use]
+    pub fn line(&self) -> &[u8] {
+        &self.item
+    }
+
+    /// Reads that line.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] when it is malformed.
+    pub fn record(&self) -> Result<Record> {
+        Record::parse(&self.item, self.framing).map_err(|problem| self.bad(&problem))
     }
 }
 

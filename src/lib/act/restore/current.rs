@@ -79,7 +79,7 @@ impl Current {
         });
         let records = known::fill(workspace, &rows(), u64::MAX, records, in_scope)?;
         let warnings = scan.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { rules: scan.rules, records, ignored, by_inode: OnceCell::new(), warnings })
+        Ok(Self { rules: scan.outset.rules, records, ignored, by_inode: OnceCell::new(), warnings })
     }
 
     /// What the walk found at a path.
