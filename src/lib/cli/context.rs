@@ -223,7 +223,8 @@ pub(super) fn restore_open_files() {
 static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
 
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
-/// `WT_TEST_TAPE`, `WT_TEST_LOCKS=<errno name>`, `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.
+/// `WT_TEST_TAPE`, `WT_TEST_LOCKS=<errno name>`, `WT_TEST_HOOK=<moment>=<command>`,
+/// `WT_TEST_FILE_SYSTEM=<magic number, hexadecimal>`. Release builds ignore all of it.
 pub(super) fn arm_seam() {
     if !cfg!(debug_assertions) {
         return;
@@ -251,7 +252,14 @@ pub(super) fn arm_seam() {
         "ENOLCK" => rustix::io::Errno::NOLCK,
         _ => rustix::io::Errno::OPNOTSUPP,
     });
-    if fault.is_some() || trace.is_some() || tape.is_some() || locks.is_some() || !hooks.is_empty() {
-        seam::arm(seam::Plan { fault, fired, trace, tape, locks, hooks });
+    let file_system = text("WT_TEST_FILE_SYSTEM").and_then(|magic| u32::from_str_radix(&magic, 16).ok());
+    if fault.is_some()
+        || trace.is_some()
+        || tape.is_some()
+        || locks.is_some()
+        || file_system.is_some()
+        || !hooks.is_empty()
+    {
+        seam::arm(seam::Plan { fault, fired, trace, tape, locks, hooks, file_system });
     }
 }

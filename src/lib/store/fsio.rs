@@ -5,8 +5,10 @@
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
 pub mod document;
+pub mod lock_file;
 pub mod log;
 pub mod staged;
+pub mod tree;
 mod unsure;
 
 use std::ffi::OsStr;

@@ -9,8 +9,11 @@ pub mod hash;
 pub mod id;
 pub mod layout;
 pub mod lock;
+pub mod network;
 pub mod pool;
+pub mod process;
 pub mod relpath;
+pub mod run_lock;
 pub mod runs;
 pub mod seam;
 

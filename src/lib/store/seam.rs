@@ -29,6 +29,8 @@ pub struct Plan {
     pub locks: Option<rustix::io::Errno>,
     /// Shell commands by the name of the moment at which they run: once each, or every time where the name ends in `*`.
     pub hooks: Vec<(String, String)>,
+    /// The magic number of the file system on which everything is said to lie.
+    pub file_system: Option<u32>,
 }
 
 /// What happens at the disturbed effect.
@@ -107,6 +109,14 @@ fn append(path: &Path, bytes: &[u8]) {
     if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
         let _ = file.write_all(bytes);
     }
+}
+
+/// The file system that a test wants everything to lie on, by its magic number.
+pub(super) fn file_system() -> Option<u32> {
+    #[cfg(debug_assertions)]
+    return PLAN.get().and_then(|plan| plan.file_system);
+    #[cfg(not(debug_assertions))]
+    None
 }
 
 /// A moment at which another process could act; runs the test's shell command for it, once.
