@@ -17,8 +17,8 @@ fuzz_target!(|input: &[u8]| {
     for_each_in_text(input, &mut |id| {
         in_text.insert(id);
     });
-    let is_plain = !input.contains(&b'\\');
-    assert!(is_marked.is_err() || !is_plain || in_text.is_subset(&named), "a hash that stands there is not marked");
+    // Names and targets may look like hashes; nothing else is marked that does not stand there.
+    assert!(input.contains(&b'\\') || named.is_subset(&in_text), "a hash is marked that does not stand there");
     let Ok(manifest) = parse(input) else { return };
     if is_marked.is_ok() {
         // What a prune would take away is nothing that a reader wants.
@@ -33,6 +33,10 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(again.to_json(), written);
     for_each_named(&written, &mut |_| {}).expect("a prune can read what we write");
 
+    // What no prune can read, as a member that stands twice, is damaged for whoever changes it, too.
+    if is_marked.is_err() {
+        return;
+    }
     for parent in [None, SnapshotId::parse("7-0001")] {
         let moved = with_parent(input, parent.as_ref()).expect("a manifest that can be read gets another parent");
         let moved = parse(&moved).expect("and can be read then");
