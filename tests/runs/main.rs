@@ -22,3 +22,13 @@ mod plans_tools;
 mod record;
 mod shell;
 mod turns_log;
+
+// The life of a run.
+mod delete;
+mod deployment;
+mod fixtures;
+mod life;
+mod lock;
+mod prune;
+mod reconcile;
+mod show;

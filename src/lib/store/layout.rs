@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! <store>/
+//! ├── assistant-run-watches.json         which runs are watched, by the original's assistants
+//! ├── assistant-missions.json            what these were told to do
 //! ├── workspace-objects/                 the pool, shared by all runs
 //! │   ├── .lock                          held shared by writers and readers, exclusive by a sweep
 //! │   ├── .obj-<unique>                  an object being written
@@ -230,6 +232,18 @@ pub fn attachment_url(run: &str, name: &str) -> String {
 #[must_use]
 pub fn signing_key(store: &Path) -> PathBuf {
     store.join(".attachment-signing-key")
+}
+
+/// Who watches which run, for the assistants of the original.
+#[must_use]
+pub fn watches(store: &Path) -> PathBuf {
+    store.join("assistant-run-watches.json")
+}
+
+/// What assistants have been told to do with which run.
+#[must_use]
+pub fn missions(store: &Path) -> PathBuf {
+    store.join("assistant-missions.json")
 }
 
 /// A run's plans.
