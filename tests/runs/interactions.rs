@@ -100,7 +100,8 @@ fn the_first_answer_stays() {
     json(&sandbox, &["run-interaction", "answer", "later", "{\"a\":3}"]);
     go(&sandbox, &["run-interaction", "answer", "none", "{}"]).says(2, "no interaction 'none'");
     json(&sandbox, &["run-interaction", "retire", "later"]);
-    go(&sandbox, &["run-interaction", "answer", "later", "{}"]).says(6, "retired");
+    let refusal = go(&sandbox, &["run-interaction", "answer", "later", "{}", "--json"]).says(6, "retired");
+    assert!(refusal.contains("\"state\":\"retired\""), "{refusal}");
     assert_eq!(
         events(&sandbox, "*answer*"),
         [
