@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
@@ -14,6 +15,13 @@ use super::signals::{self, Caught};
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::lock::Mode;
 use crate::tree::root::WorkspaceLock;
+
+/// The program of this name that was installed together with the running one, or else the name, for the search path.
+#[must_use]
+pub fn beside_this(name: &str) -> OsString {
+    let beside = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.join(name)));
+    beside.filter(|path| path.is_file()).map_or_else(|| name.into(), PathBuf::into_os_string)
+}
 
 /// Becomes `command`, which inherits the lock as an open descriptor that `WT_LOCK_FD` names. A lock that we inherited
 /// ourselves is passed on as it is.

@@ -9,12 +9,14 @@
 //! cut short by a crash is isolated by the next append and skipped by readers.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
 use serde::Deserialize;
 
 use super::History;
+use super::index::Index;
 use super::json::{push_key, push_number, push_string};
 use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
@@ -60,6 +62,28 @@ pub struct Journal {
     pub marks: Vec<Mark>,
     /// Numbers of the lines, from 1, that could not be understood.
     pub damaged_lines: Vec<usize>,
+}
+
+impl Journal {
+    /// The changes that came about, oldest first. The journal is written before the index, so a change may stand here that
+    /// died before it did: the next one of that label, or the index, still has the value from before it.
+    #[must_use]
+    pub fn effective(&self, index: &Index) -> Vec<&Mark> {
+        let mut afterwards: HashMap<&str, Option<&str>> = HashMap::new();
+        let mut marks = Vec::with_capacity(self.marks.len());
+        for mark in self.marks.iter().rev() {
+            let (old, new) = (mark.old.as_deref(), mark.new.as_deref());
+            let next = afterwards.insert(&mark.label, old).unwrap_or_else(|| match mark.label.as_str() {
+                HEAD => index.head.as_ref().map(SnapshotId::as_str),
+                label => index.labels.get(label).map(String::as_str),
+            });
+            if next == new || next != old {
+                marks.push(mark);
+            }
+        }
+        marks.reverse();
+        marks
+    }
 }
 
 /// A change to be made: a label or [`HEAD`], and what it is to point to.
@@ -162,4 +186,41 @@ fn write_line(out: &mut Vec<u8>, seq: u64, time: &str, change: &Move) {
         }
     }
     out.extend_from_slice(b"}\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_that_died_before_the_index_did_not_come_about() {
+        let change = |label: &str, old: Option<&str>, new: Option<&str>| Mark {
+            seq: 0,
+            time: String::new(),
+            label: label.to_owned(),
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+        };
+        let marks = vec![
+            change("a", None, Some("1-1")),
+            change("a", None, Some("2-1")),
+            change("b", None, Some("2-1")),
+            change("a", Some("2-1"), Some("2-1")),
+            change("c", None, Some("3-1")),
+            change("a", Some("2-1"), Some("3-1")),
+            change("a", Some("2-1"), None),
+        ];
+        let journal = Journal { marks, damaged_lines: Vec::new() };
+        let kept = |index: &Index| -> Vec<usize> {
+            let place = |mark: &Mark| journal.marks.iter().position(|other| std::ptr::eq(other, mark)).unwrap();
+            journal.effective(index).into_iter().map(place).collect()
+        };
+        let mut index = Index::default();
+        assert_eq!(kept(&index), [1, 3, 6]);
+        index.labels.insert("a".into(), "2-1".into());
+        // Somebody who keeps no journal has moved this one on.
+        index.labels.insert("b".into(), "9-1".into());
+        index.labels.insert("c".into(), "3-1".into());
+        assert_eq!(kept(&index), [1, 2, 3, 4]);
+    }
 }

@@ -26,6 +26,7 @@ pub mod rebuild;
 pub mod refs;
 pub mod rows;
 pub mod span;
+pub mod timeline;
 
 use crate::error::Result;
 use crate::store::Store;
