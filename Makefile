@@ -10,11 +10,12 @@ TARGET_DIR = $${CARGO_TARGET_DIR:-target}
 TESTS = $(patsubst tests/%/main.rs,--test %,$(wildcard tests/*/main.rs)) \
         $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs))
 
-.PHONY: help build test demo docs lint install uninstall
+.PHONY: help build test demo bench-compare docs lint install uninstall
 
 help:
 	@echo 'make test     build and run all tests'
 	@echo 'make demo     capture, change, restore and undo a real tree, and prove each step by checksum'
+	@echo 'make bench-compare  measure against git, restic, borg and rsync (benches/README.md)'
 	@echo 'make docs     write the manual pages, completions and tables that are generated'
 	@echo 'make lint     format, lints, documentation, shell scripts'
 	@echo 'make install  install programs, scripts, pages and completions below PREFIX ($(PREFIX))'
@@ -28,6 +29,9 @@ test:
 
 demo:
 	demo/run.sh
+
+bench-compare:
+	benches/compare/run
 
 docs:
 	$(CARGO) build --locked --bins

@@ -9,6 +9,7 @@ use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, Ze
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
+use workspacetrack::history::index::Index;
 use workspacetrack::history::{History, json};
 use workspacetrack::stream::paths::{self, EndMark};
 use workspacetrack::stream::quote;
@@ -120,19 +121,19 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let workspace = cli.env.workspace(&args.workspace)?;
     let store = cli.env.store(&args.store, workspace.path())?;
     let history = History::new(&store, cli.env.run(&args.run)?);
-    let request = request(&args, cli, &workspace, &history)?;
+    let index = history.index()?;
+    let request = request(&args, cli, &workspace, &history, &index)?;
     let place = Place { workspace: &workspace, history: &history, inherited_lock: cli.env.inherited_lock() };
-    let mut report = restore::run(&place, &request)?;
+    let mut report = restore::run(&place, &index, &request)?;
     report.sort();
     print(&args, cli, &report);
     Ok(if report.left_something_out() { Status::Partial } else { Status::Done })
 }
 
-fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History) -> Result<Request> {
+fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History, index: &Index) -> Result<Request> {
     // Names are resolved once; what is acted on is ids.
-    let index = history.index()?;
-    let target = history.resolve(&index, &args.snapshot)?;
-    let keep_edited = args.keep_edited.as_deref().map(|name| history.resolve(&index, name)).transpose()?;
+    let target = history.resolve(index, &args.snapshot)?;
+    let keep_edited = args.keep_edited.as_deref().map(|name| history.resolve(index, name)).transpose()?;
     let protect = args.protect.iter().map(|path| restore::map_protected(workspace, path));
     let scope = if args.paths_from_stdin {
         let mark = if args.require_end { EndMark::Required } else { EndMark::Optional };

@@ -269,7 +269,8 @@ impl World {
             as_if_banked: false,
             cap_bytes: CAP_BYTES,
         };
-        restore::run(&self.place(), &undo).unwrap();
+        let index = self.place().history.index().unwrap();
+        restore::run(&self.place(), &index, &undo).unwrap();
     }
 
     fn rewind_to(&mut self, node: &str, iteration: u64) -> (Manifest, Findings) {

@@ -18,6 +18,7 @@ mod sandbox;
 
 mod cat_object;
 mod concurrency;
+mod counts;
 mod cross_product;
 mod docs;
 mod durability;

@@ -113,3 +113,23 @@ fn a_directory_that_becomes_a_link_out_is_never_followed() {
         before.assert_same(&crate::sandbox::Tree::with_stat(&sandbox.x("out")), moment);
     }
 }
+
+#[test]
+fn what_only_a_forgotten_snapshot_named_is_stored_before_it_goes() {
+    for forget in [true, false] {
+        let sandbox = Sandbox::new();
+        sandbox.file("f", "first\n").capture("p");
+        sandbox.file("f", "only here\n").capture("q");
+        sandbox.file("f", "last\n").capture("r");
+        sandbox.file("f", "only here\n");
+        // The plan has found the name of what it displaces, and then the snapshot goes that had it.
+        let act = if forget { "wt-forget -q q >&2 && echo gone >$X/gone" } else { "echo gone >$X/gone" };
+        let ran = sandbox.call().env("WT_TEST_HOOK", format!("before-swap={act}")).run(&["wt-restore", "p"]);
+        assert!(sandbox.x("gone").exists(), "{}", ran.text());
+        assert_eq!(ran.code, 0, "{}", ran.text());
+        assert_eq!(ran.err().contains("that were nowhere else"), forget, "{}", ran.text());
+        sandbox.sh("WT_FSYNC=off wt-prune -q --grace 0s").ok();
+        let kept = sandbox.sh("grep -rqs 'only here' $S/workspace-objects && echo kept || echo lost").ok();
+        assert_eq!(kept, "kept", "{}", ran.text());
+    }
+}

@@ -57,7 +57,7 @@ fn disturb(box_: &Sandbox, command: &str, random: &mut Random, tally: &Tally) {
         }
         _ => {}
     }
-    child.wait().unwrap();
+    assert_ne!(child.wait().unwrap().code(), Some(127), "the shell finds the program: {command}");
     tally.done.fetch_add(1, Ordering::Relaxed);
 }
 

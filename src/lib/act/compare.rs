@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::AtFlags;
 
-use super::hashing::{BATCH_RECORDS, Hashing, StatCache};
+use super::known;
 use crate::error::{IoContext, Result};
 use crate::history::History;
 use crate::history::coverage::{Coverage, Gap, Selection};
@@ -19,7 +19,6 @@ use crate::history::manifest::{Entry, Manifest, Node};
 use crate::store::fsio;
 use crate::store::hash;
 use crate::store::id::SnapshotId;
-use crate::store::pool::Pool;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{self, EntryKind, Record};
 use crate::tree::beneath;
@@ -55,16 +54,13 @@ impl Look<'_> {
     /// As a walk and the reading of files.
     pub fn at(&self, target: &Manifest) -> Result<Now> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: self.cap_bytes };
-        let scan = Scan::take(self.workspace, &self.history.store_identities()?, limits, None)?;
-        let pool = Pool::open(self.history.store())?;
-        let cache = StatCache::new(self.index, pool.as_ref());
-        let hashing = Hashing {
-            workspace: self.workspace,
-            pool: None,
-            cache: Some(&cache),
-            cap_bytes: self.cap_bytes,
-            new_bytes_max: None,
-        };
+        let identities = self.history.store_identities()?;
+        let (scan, rows) = std::thread::scope(|scope| {
+            let rows = scope.spawn(|| self.index.rows().unwrap_or_default());
+            let scan = Scan::take(self.workspace, &identities, limits, None);
+            (scan, rows.join().unwrap_or_default())
+        });
+        let scan = scan?;
         let mut records = Vec::new();
         scan.tree.for_each(|path, entry| {
             if self.limits.is_empty()
@@ -74,11 +70,8 @@ impl Look<'_> {
             }
         });
         let (mut entries, mut gaps) = (Vec::new(), Vec::new());
-        while !records.is_empty() {
-            let rest = records.split_off(records.len().min(BATCH_RECORDS));
-            for record in hashing.fill(std::mem::replace(&mut records, rest))? {
-                self.take(record, &mut entries, &mut gaps)?;
-            }
+        for record in known::fill(self.workspace, &rows, self.cap_bytes, records, |_| true)? {
+            self.take(record, &mut entries, &mut gaps)?;
         }
         self.add_dirs_that_only_hold_ignored(target, &mut entries);
         let coverage = Coverage {

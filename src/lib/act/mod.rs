@@ -11,6 +11,7 @@ pub mod forget;
 pub mod fsck;
 pub mod hashing;
 pub mod intake;
+mod known;
 pub mod prune;
 pub mod purge;
 pub mod restore;

@@ -13,6 +13,7 @@
 //! The plan is a value: `--dry-run` prints it, the real run consumes it. A file is whole-old or whole-new at every
 //! moment. A restore that was killed leaves its staging area; the next one clears it by the same rule.
 
+mod bulk;
 mod compare;
 mod current;
 mod dirs;
@@ -31,7 +32,9 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
 use crate::history::covers::CoverageRules;
+use crate::history::index::Index;
 use crate::history::manifest::Manifest;
+use crate::history::rows::Row;
 use crate::store::id::SnapshotId;
 use crate::store::lock::Mode;
 use crate::store::pool::Pool;
@@ -123,13 +126,27 @@ pub struct Place<'a> {
     pub inherited_lock: Option<InheritedLock>,
 }
 
-/// Carries out a restore, or only plans it.
+/// Carries out a restore, or only plans it. `index` may be older than the lock: what its rows say of a file is true for as
+/// long as the file has that stat.
 ///
 /// # Errors
 /// [`Kind::Damaged`] for a manifest or an object that is wrong, [`Kind::Refused`] for another workspace, or with
 /// `all_or_nothing` when something would be left out, [`Kind::Conflict`] for a lock not had in time, [`Kind::Io`].
 /// Nothing was changed then, except that after [`Kind::Io`] in mid-swap some files may be new and the others old.
-pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
+pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report> {
+    std::thread::scope(|scope| {
+        // The rows are read while manifest and workspace are.
+        let rows = scope.spawn(|| index.rows().unwrap_or_default());
+        run_with(place, index, request, || rows.join().unwrap_or_default())
+    })
+}
+
+fn run_with<'r>(
+    place: &Place<'_>,
+    index: &Index,
+    request: &Request,
+    rows: impl FnOnce() -> Vec<Row<'r>>,
+) -> Result<Report> {
     let Place { workspace, history, inherited_lock } = *place;
     let target = history.manifest(&request.target)?;
     refuse_other_root(workspace, &target, request.relocate)?;
@@ -147,10 +164,9 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
     if !request.dry_run {
         salvage::clear_leftovers(workspace, history, &mut leftovers)?;
     }
-    let index = history.index()?;
-    let current = current::Current::look(workspace, history, &index, pool.as_ref(), &target, request)?;
+    let current = current::Current::look(workspace, history, rows, &target, request)?;
     let covers = CoverageRules::load(&target, pool.as_ref())?;
-    let witness = witness::Witness::new(history, pool.as_ref(), &index, &target)?;
+    let mut witness = witness::Witness::new(history, pool.as_ref(), index, &target)?;
     let planner = planner::Planner {
         workspace,
         current: &current,
@@ -159,7 +175,7 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
         edited_since: edited_since.as_ref(),
         request,
     };
-    let plan = planner.plan(witness)?;
+    let plan = planner.plan(&mut witness)?;
     plan.check_objects(pool.as_ref(), &target)?;
     if request.all_or_nothing && plan.leaves_something_out() {
         return Err(plan.refusal());
@@ -180,13 +196,13 @@ pub fn run(place: &Place<'_>, request: &Request) -> Result<Report> {
     if request.dry_run || plan.ops.is_empty() {
         return Ok(report);
     }
-    let Some(pool) = pool else {
+    let Some(pool) = &pool else {
         return Err(Error::new(Kind::Damaged, "the store has no object pool").at(history.store().root()));
     };
     if request.force {
-        report.forced = witness::store_doomed(&plan, workspace, history, &pool)?;
+        report.forced = witness::store_doomed(&plan, workspace, history, pool)?;
     }
-    swap::carry_out(workspace, history, &pool, &target, plan, request, &mut report)?;
+    swap::carry_out(place, pool, &target, plan, request, &witness, &mut report)?;
     Ok(report)
 }
 

@@ -193,8 +193,11 @@ pub fn carry_out(
         Extent::None => Some(Scope::exact(Vec::new())),
     };
     let edited_since = prepared.boundary.as_ref().filter(|_| request.keep_edited);
+    // The bank has made another one.
+    let index = place.history.index()?;
     let mut report = restore::run(
         place,
+        &index,
         &restore::Request {
             target: prepared.target.id.clone(),
             scope,
@@ -212,7 +215,7 @@ pub fn carry_out(
     let met_paths = met.off_target.clone();
     let mut findings = find(request, prepared, met, &report);
     if report.changed_the_rules() && !request.dry_run {
-        match unhidden(place, index, request, prepared, &met_paths, pool.as_ref()) {
+        match unhidden(place, &index, request, prepared, &met_paths, pool.as_ref()) {
             Ok(paths) => findings.left.extend(paths),
             Err(error) => findings.unknown.push(error.while_doing("cannot tell what the ignore rules had hidden")),
         }

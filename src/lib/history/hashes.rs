@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -26,11 +27,25 @@ pub fn for_each_named(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) -> Result<()
     if bytes.is_empty() {
         return Err("the file is empty".into());
     }
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let rest = plain_entries(bytes, sink).map(|entries| {
+        let (before, behind) = (bytes.get(..entries.start), bytes.get(entries.end..));
+        [before.unwrap_or_default(), behind.unwrap_or_default()].concat()
+    });
+    let mut deserializer = serde_json::Deserializer::from_slice(rest.as_deref().unwrap_or(bytes));
     Document(sink)
         .deserialize(&mut deserializer)
         .and_then(|()| deserializer.end())
         .map_err(|error| format!("neither a manifest nor a pin: {error}"))
+}
+
+/// Whether a document says that a later version of these programs wrote it: it is not damaged, only not for us.
+#[must_use]
+pub fn is_newer(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u64,
+    }
+    serde_json::from_slice::<Version>(bytes).is_ok_and(|version| version.format_version > FORMAT_VERSION_MAX)
 }
 
 /// Hands every run of exactly 64 lower-case hex digits in `bytes` to `sink`: all that a document which cannot be
@@ -46,23 +61,67 @@ pub fn for_each_in_text(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) {
 fn for_each_in_value(raw: &RawValue, sink: &mut dyn FnMut(ObjectId)) {
     let text = raw.get().as_bytes();
     for_each_in_text(text, sink);
-    if text.contains(&b'\\')
-        && let Ok(value) = serde_json::from_str::<serde_json::Value>(raw.get())
-    {
-        for_each_in_strings(&value, sink);
+    if text.contains(&b'\\') {
+        for_each_in_text(&unescaped(text), sink);
     }
 }
 
-fn for_each_in_strings(value: &serde_json::Value, sink: &mut dyn FnMut(ObjectId)) {
-    match value {
-        serde_json::Value::String(text) => for_each_in_text(text.as_bytes(), sink),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| for_each_in_strings(item, sink)),
-        serde_json::Value::Object(members) => members.iter().for_each(|(key, value)| {
-            for_each_in_text(key.as_bytes(), sink);
-            for_each_in_strings(value, sink);
-        }),
-        _ => {}
+/// The text with its escapes undone as far as a hash may be written with them. It reads no values, so that neither depth
+/// nor a number that fits no type of ours can hide a hash.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, tail @ ..] = rest {
+        let (byte, length) = match (first, tail) {
+            (b'\\', [b'u', digits @ ..]) => {
+                let digits = digits.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());
+                // Any other character ends a run of digits.
+                (digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or(b'?'), 6)
+            }
+            (b'\\', _) => (b'?', 2),
+            (other, _) => (*other, 1),
+        };
+        plain.push(byte);
+        rest = rest.get(length..).unwrap_or_default();
     }
+    plain
+}
+
+/// Reads entries that stand exactly as we and the original write them, and says where in the document they are; `None`
+/// where anything is otherwise. Nearly all of a store is such entries, and this is many times faster than a parser. The
+/// rest of the document, with no entries in it, has to be parsed.
+///
+/// What is found need not be the document's own `entries`: then its items are hashes more, and its own are parsed.
+fn plain_entries(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) -> Option<Range<usize>> {
+    // A quote in a string is escaped, so this is a member.
+    let key = b"\"entries\":[";
+    let start = memchr::memmem::find(bytes, key)? + key.len();
+    let mut rest = bytes.get(start..)?;
+    loop {
+        rest = rest.strip_prefix(b"{\"path\":\"")?;
+        let end = memchr::memchr(b'"', rest)?;
+        let path = rest.get(..end)?;
+        if path.iter().any(|byte| *byte == b'\\' || *byte < b' ') {
+            return None;
+        }
+        rest = rest.get(end..)?.strip_prefix(b"\",\"hash\":\"")?;
+        let (hash, behind) = rest.split_at_checked(64)?;
+        sink(ObjectId::parse(hash)?);
+        rest = plain_number(behind.strip_prefix(b"\",\"mode\":")?)?;
+        rest = plain_number(rest.strip_prefix(b",\"size\":")?)?.strip_prefix(b"}")?;
+        match rest.split_first()? {
+            (b',', behind) => rest = behind,
+            (b']', _) => return Some(start..bytes.len() - rest.len()),
+            _ => return None,
+        }
+    }
+}
+
+/// Skips digits without a leading zero.
+fn plain_number(text: &[u8]) -> Option<&[u8]> {
+    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_plain = count == 1 || (count > 1 && text.first() != Some(&b'0'));
+    if is_plain { text.get(count..) } else { None }
 }
 
 type Sink<'s> = &'s mut dyn FnMut(ObjectId);
@@ -219,6 +278,16 @@ mod tests {
         Ok(found)
     }
 
+    #[test]
+    fn neither_depth_nor_large_numbers_hide_a_hash() {
+        let escaped = format!(r#""\\\"\u2028\u0061{}\n""#, &hash('a')[1..]);
+        let (open, close) = ("[".repeat(200), "]".repeat(200));
+        for member in [format!("{open}{escaped}{close}"), format!(r#"[1e400,{escaped},"\ud800"]"#)] {
+            let text = format!(r#"{{"id":"1-0001","entries":null,"later":{member}}}"#);
+            assert_eq!(named(&text).unwrap(), [hash('a')], "{text}");
+        }
+    }
+
     fn hash(digit: char) -> String {
         digit.to_string().repeat(64)
     }
@@ -240,6 +309,57 @@ mod tests {
         assert_eq!(named(&text).unwrap(), ['9', 'a', 'b', 'c', 'd', 'e', 'f'].map(hash));
         assert_eq!(named(r#"{"id":"1-0001","entries":null}"#).unwrap(), Vec::<String>::new());
         assert!(named(&format!(r#"{{"pin_of":"1-0001","entries":[{{"hash":"{}"}}]}}"#, hash('a'))).is_ok());
+    }
+
+    fn plain(entries: &str) -> String {
+        format!(r#"{{"id":"1-0001","entries":[{entries}],"skipped":[],"later":"{}"}}"#, hash('e'))
+    }
+
+    #[test]
+    fn entries_in_our_own_form_are_read_without_a_parser_and_say_the_same() {
+        let entry = |digit| format!(r#"{{"path":"a {digit}","hash":"{}","mode":420,"size":0}}"#, hash(digit));
+        let text = plain(&[entry('a'), entry('b')].join(","));
+        let mut found = Vec::new();
+        let place = plain_entries(text.as_bytes(), &mut |id| found.push(id.to_string())).unwrap();
+        assert_eq!(found, ['a', 'b'].map(hash));
+        assert_eq!(&text[place.end..=place.end], "]");
+        assert_eq!(named(&text).unwrap(), ['a', 'b', 'e'].map(hash));
+    }
+
+    #[test]
+    fn entries_in_another_form_are_left_to_the_parser() {
+        let good = format!(r#"{{"path":"a","hash":"{}","mode":420,"size":1}}"#, hash('a'));
+        let other = [
+            good.replace("\"a\"", "\"\\u0061\""),
+            good.replace(",\"mode\"", ", \"mode\""),
+            good.replace(":1}", ":1,\"later\":1}"),
+            good.replace("\"path\":\"a\",", ""),
+            format!("{good} "),
+        ];
+        for entry in other {
+            let text = plain(&format!("{good},{entry}"));
+            assert!(plain_entries(text.as_bytes(), &mut |_| {}).is_none(), "{text}");
+            assert_eq!(named(&text).unwrap(), ['a', 'e'].map(hash), "{text}");
+        }
+        // Neither form of these is one.
+        for bad in [
+            good.replace(":420", ":0420"),
+            good.replace(":1}", ":}"),
+            good.replace("aaaa\"", "aaaA\""),
+            format!("{good},"),
+            good.replace("\"a\"", "\"\n\""),
+        ] {
+            assert!(named(&plain(&bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn entries_of_an_unknown_member_do_not_hide_those_of_the_document() {
+        let entry = |digit| format!(r#"{{"path":"a","hash":"{}","mode":420,"size":0}}"#, hash(digit));
+        let inner = format!(r#""later":{{"entries":[{}]}}"#, entry('a'));
+        let text = format!(r#"{{"id":"1-0001",{inner},"entries":[{}]}}"#, entry('b'));
+        assert_eq!(named(&text).unwrap(), ['a', 'b'].map(hash));
+        assert!(named(&format!(r#"{{"id":"1-0001",{inner}}}"#)).is_err(), "it has no entries of its own");
     }
 
     #[test]

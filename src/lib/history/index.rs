@@ -19,6 +19,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::History;
+use super::journal::{HEAD, Journal};
 use super::json::{push_key, push_string};
 use super::rows::{self, Row};
 use crate::error::{Error, Kind, Result};
@@ -49,7 +50,8 @@ pub enum RowsUpdate {
 }
 
 impl History {
-    /// Reads the run's index; an absent one is empty.
+    /// Reads the run's index. Where there is none the journal says what it would hold: a first capture that was cut off
+    /// before it wrote one, or an index that was lost, must not let the next capture begin a second chain.
     ///
     /// # Errors
     /// [`Kind::Damaged`] when it cannot be understood.
@@ -57,7 +59,7 @@ impl History {
         let path = layout::index(self.store().root(), self.run());
         let document = match read_document(&path) {
             Ok(document) => document,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(Index::default()),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Index::of_journal(&self.journal()?)),
             Err(error) => return Err(error),
         };
         Index::parse(document).map_err(|problem| {
@@ -98,6 +100,22 @@ impl Index {
         let unknown = members.unknown.into_iter().map(|(key, raw)| (key.into_owned(), range(raw))).collect();
         let (rows, overflowed) = (members.entries.map(range), members.overflowed);
         Ok(Self { rows, unknown, head, labels, overflowed, document: Some(document) })
+    }
+
+    fn of_journal(journal: &Journal) -> Self {
+        let mut targets = journal.targets();
+        let head = targets.remove(HEAD).and_then(SnapshotId::parse);
+        // Without a head nothing was ever finished.
+        if head.is_none() {
+            return Self::default();
+        }
+        let labels = targets.into_iter().map(|(label, id)| (label.to_owned(), id.to_owned())).collect();
+        Self { head, labels, ..Self::default() }
+    }
+
+    /// Whether it says what no file says: it was told by the journal.
+    pub(super) fn is_unwritten(&self) -> bool {
+        self.document.is_none() && self.head.is_some()
     }
 
     /// The stat cache as JSON.

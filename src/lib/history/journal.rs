@@ -9,7 +9,7 @@
 //! cut short by a crash is isolated by the next append and skipped by readers.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
@@ -62,6 +62,23 @@ pub struct Journal {
     pub marks: Vec<Mark>,
     /// Numbers of the lines, from 1, that could not be understood.
     pub damaged_lines: Vec<usize>,
+    /// Whether the last line was cut short.
+    pub is_torn: bool,
+}
+
+impl Journal {
+    /// What it says that every label, and [`HEAD`], points to now.
+    #[must_use]
+    pub fn targets(&self) -> BTreeMap<&str, &str> {
+        let mut targets = BTreeMap::new();
+        for mark in &self.marks {
+            match &mark.new {
+                Some(id) => targets.insert(&*mark.label, &**id),
+                None => targets.remove(&*mark.label),
+            };
+        }
+        targets
+    }
 }
 
 impl Journal {
@@ -108,7 +125,8 @@ impl History {
             Err(error) if error.kind() == Kind::NotFound => return Ok(Journal::default()),
             Err(error) => return Err(error),
         };
-        let mut journal = Journal::default();
+        let is_torn = document.last().is_some_and(|byte| *byte != b'\n');
+        let mut journal = Journal { is_torn, ..Journal::default() };
         for (number, line) in document.split(|byte| *byte == b'\n').enumerate() {
             if line.is_empty() {
                 continue;
@@ -158,13 +176,16 @@ impl History {
             Err(error) => return Err(error),
         };
         let is_torn = document.last().is_some_and(|byte| *byte != b'\n');
+        let mut unclear_lines = 0;
         for line in document.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             if let Ok(mark) = serde_json::from_slice::<MarkJson<'_>>(line) {
                 return Ok((mark.seq, is_torn));
             }
+            unclear_lines += 1;
         }
-        if document.is_empty() {
-            return Ok((0, false));
+        // The very first append may have been cut short, too.
+        if unclear_lines <= usize::from(is_torn) {
+            return Ok((0, is_torn));
         }
         Err(Error::damaged(&path, "no line of it can be understood").hint("'wt-fsck' examines the store"))
     }
@@ -210,7 +231,7 @@ mod tests {
             change("a", Some("2-1"), Some("3-1")),
             change("a", Some("2-1"), None),
         ];
-        let journal = Journal { marks, damaged_lines: Vec::new() };
+        let journal = Journal { marks, ..Journal::default() };
         let kept = |index: &Index| -> Vec<usize> {
             let place = |mark: &Mark| journal.marks.iter().position(|other| std::ptr::eq(other, mark)).unwrap();
             journal.effective(index).into_iter().map(place).collect()

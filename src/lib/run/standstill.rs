@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::id::RunId;
-use crate::store::lock::{Mode, try_flock};
+use crate::store::lock::{self, Mode, try_flock};
 use crate::store::{Store, layout, read_document};
 use crate::stream::quote;
 
@@ -66,7 +66,8 @@ impl Standstill {
             Err(errno) => return Err(Error::io("cannot examine the engine's lock", &path, &errno.into())),
         };
         if let Some(fd) = &lock
-            && !try_flock(fd.as_fd(), Mode::Shared).on("cannot examine the engine's lock", &path)?
+            && !try_flock(fd.as_fd(), Mode::Shared)
+                .map_err(|error| lock::failure("cannot examine the engine's lock", &path, &error))?
         {
             return Err(Error::refused(format!("run {name} is being executed: its lock is held"))
                 .at(path)

@@ -13,7 +13,7 @@ use rustix::fs::{Mode as FileMode, OFlags};
 use rustix::io::Errno;
 
 use super::id::RunId;
-use super::lock::{Mode, try_flock};
+use super::lock::{self, Mode, try_flock};
 use super::{Store, layout};
 use crate::error::{Error, IoContext, Result};
 use crate::stream::quote;
@@ -40,7 +40,9 @@ pub fn refuse_foreign_engine(store: &Store, run: &RunId, allow: bool) -> Result<
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
         Err(errno) => return Err(Error::io("cannot examine the engine's lock", &path, &errno.into())),
     };
-    if try_flock(fd.as_fd(), Mode::Shared).on("cannot examine the engine's lock", &path)? {
+    if try_flock(fd.as_fd(), Mode::Shared)
+        .map_err(|error| lock::failure("cannot examine the engine's lock", &path, &error))?
+    {
         return Ok(());
     }
     let holder = Holder::of(&fd, &path)?;

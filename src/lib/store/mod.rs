@@ -14,6 +14,7 @@ pub mod pool;
 pub mod process;
 pub mod relpath;
 pub mod run_lock;
+pub mod runs;
 pub mod seam;
 
 use std::io;
@@ -92,7 +93,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`].
     pub fn create(&self) -> Result<()> {
-        if self.root.is_dir() {
+        if fsio::is_sure_dir(&self.root, self.durability()) {
             return Ok(());
         }
         fsio::make_store_dirs(&self.root, self.durability()).on("cannot make the store", &self.root)?;
@@ -105,7 +106,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`].
     pub fn create_dir(&self, path: &Path) -> Result<()> {
-        if path.is_dir() {
+        if fsio::is_sure_dir(path, self.durability()) {
             return Ok(());
         }
         self.create()?;

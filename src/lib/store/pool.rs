@@ -19,7 +19,7 @@ use super::{Store, fsio, layout};
 use crate::error::{Error, IoContext, Result};
 
 pub use read::VERIFY_FIRST_BYTES_MAX;
-pub use sweep::{Found, Removal, Sweep};
+pub use sweep::{Found, Removal, Skip, Sweep};
 pub use write::{PoolWriter, Put};
 
 /// The pool of a store, opened for reading or writing.

@@ -104,6 +104,9 @@ impl Header {
             b"#root" => {
                 use std::os::unix::ffi::OsStrExt;
                 let root = framing.decode(value).ok_or("the path is quoted wrongly")?;
+                if root.contains(&0) {
+                    return Err("the path holds a NUL byte".into());
+                }
                 once(&mut self.root, Path::new(std::ffi::OsStr::from_bytes(&root)).to_owned())
             }
             b"#rules" => {
@@ -315,7 +318,7 @@ mod tests {
 
     #[test]
     fn malformed_headers_are_refused() {
-        for line in ["#cap x", "#start -1", "#rules a", "#head nope", "#root \"x", "#cap 1\n#cap 2"] {
+        for line in ["#cap x", "#start -1", "#rules a", "#head nope", "#root \"x", "#root a\0b", "#cap 1\n#cap 2"] {
             assert!(read(&format!("#wt-records 1\n{line}\n#end\n"), Frame::Required).is_err(), "{line}");
         }
     }

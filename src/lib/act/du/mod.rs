@@ -7,9 +7,9 @@
 mod retention;
 mod rows;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::prune::mark::IdMap;
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
 use crate::history::manifest::{self, Manifest};
@@ -37,7 +37,7 @@ pub struct Pooled {
 #[derive(Default)]
 pub struct Census {
     /// How many documents name each object, and its size where one says so.
-    named: HashMap<ObjectId, (u64, u32)>,
+    named: IdMap<(u64, u32)>,
     /// Documents that could not be read; what they name is not counted.
     pub unread: Vec<Error>,
 }
@@ -49,8 +49,10 @@ impl Census {
     /// [`Kind::Io`] when the runs cannot be listed.
     pub fn take(store: &Store) -> Result<Self> {
         let mut census = Self::default();
-        for dir in run_dirs(store)? {
-            for path in documents(&dir)? {
+        let runs = store.runs();
+        census.unread.extend(runs.troubles.into_iter().map(Error::from));
+        for dir in runs.dirs {
+            for path in documents(&dir.path)? {
                 if let Err(error) = census.read(&path) {
                     census.unread.push(error);
                 }
@@ -63,7 +65,7 @@ impl Census {
         let bytes = read_document(path)?;
         // A pin says again what its snapshot says, and goes with it.
         let weight = u32::from(!is_pin_of_a_snapshot(path));
-        let mut sizes: HashMap<ObjectId, u64> = HashMap::new();
+        let mut sizes: IdMap<u64> = IdMap::default();
         crate::history::hashes::for_each_named(&bytes, &mut |id| {
             sizes.entry(id).or_insert(0);
         })
@@ -106,7 +108,7 @@ impl Census {
 }
 
 /// The contents of a snapshot that are in the pool, each once.
-fn contents(manifest: &Manifest) -> HashMap<ObjectId, u64> {
+fn contents(manifest: &Manifest) -> IdMap<u64> {
     manifest.contents().collect()
 }
 
@@ -115,21 +117,10 @@ fn is_pin_of_a_snapshot(path: &Path) -> bool {
     owner.is_some_and(|owner| path.with_file_name(owner).exists())
 }
 
-fn run_dirs(store: &Store) -> Result<Vec<PathBuf>> {
-    let mut dirs = list(&layout::runs(store.root()))?;
-    dirs.retain(|dir| dir.is_dir());
-    Ok(dirs)
-}
-
+/// The documents of a run, sorted.
 fn documents(run: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = list(&layout::snapshots_below(run))?;
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    Ok(found)
-}
-
-/// What is in a directory, sorted; an absent one is empty.
-fn list(dir: &Path) -> Result<Vec<PathBuf>> {
-    let listed = match std::fs::read_dir(dir) {
+    let dir = layout::snapshots_below(run);
+    let listed = match std::fs::read_dir(&dir) {
         Ok(listed) => listed,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("cannot list", dir, &error)),
@@ -138,6 +129,7 @@ fn list(dir: &Path) -> Result<Vec<PathBuf>> {
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<std::io::Result<Vec<_>>>()
         .map_err(|error| Error::io("cannot list", dir, &error))?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
     Ok(paths)
 }

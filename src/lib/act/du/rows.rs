@@ -1,9 +1,10 @@
 //! The rows of the account: by run, snapshot, directory, file or extension.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 
-use super::{Census, contents, documents, history, run_dirs};
+use super::{Census, contents, documents, history};
+use crate::act::prune::mark::IdMap;
 use crate::error::Result;
 use crate::history::manifest::{self, Entry, Manifest};
 use crate::store::id::{ObjectId, RunId, SnapshotId};
@@ -52,9 +53,9 @@ impl Row {
 pub fn rows(store: &Store, run: Option<&RunId>, census: &Census, by: By) -> Result<Vec<Row>> {
     let dirs = match run {
         Some(run) => vec![crate::store::layout::run(history(store, run)?.store().root(), run)],
-        None => run_dirs(store)?,
+        None => store.runs().dirs.into_iter().map(|dir| dir.path).collect(),
     };
-    let mut count = Count { census, by, rows: BTreeMap::new(), pending: HashMap::new() };
+    let mut count = Count::new(census, by);
     for dir in dirs {
         let name = dir.file_name().map(|name| name.as_bytes().to_vec()).unwrap_or_default();
         for path in documents(&dir)? {
@@ -77,45 +78,76 @@ pub fn rows(store: &Store, run: Option<&RunId>, census: &Census, by: By) -> Resu
         }
     }
     count.settle();
-    let mut rows: Vec<Row> = count.rows.into_values().collect();
+    let mut rows = count.rows;
     rows.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.name.cmp(&b.name)));
     Ok(rows)
 }
 
-/// For each object the size, and per row that names it the number of documents that do.
-type Pending = HashMap<ObjectId, (u64, HashMap<Vec<u8>, u32>)>;
+/// The place of a row.
+type Place = u32;
+
+/// An object that was seen: per row that names it the number of documents that do. Most are named by one row.
+struct Pending {
+    size: u64,
+    first: (Place, u32),
+    others: HashMap<Place, u32>,
+}
 
 struct Count<'a> {
     census: &'a Census,
     by: By,
-    rows: BTreeMap<Vec<u8>, Row>,
+    rows: Vec<Row>,
+    places: HashMap<Vec<u8>, Place>,
     /// What has been seen and not yet been added to rows.
-    pending: Pending,
+    pending: IdMap<Pending>,
 }
 
-impl Count<'_> {
-    fn add(&mut self, name: &[u8], contents: impl IntoIterator<Item = (ObjectId, u64)>) {
+impl<'a> Count<'a> {
+    fn new(census: &'a Census, by: By) -> Self {
+        Self { census, by, rows: Vec::new(), places: HashMap::new(), pending: IdMap::default() }
+    }
+
+    /// The row of a name, which is made if there is none.
+    fn place(&mut self, name: Vec<u8>) -> Place {
+        if let Some(place) = self.places.get(&name) {
+            return *place;
+        }
+        let place = Place::try_from(self.rows.len()).unwrap_or(Place::MAX);
+        self.rows.push(Row { name: name.clone(), total: 0, unique: 0 });
+        self.places.insert(name, place);
+        place
+    }
+
+    fn note(&mut self, id: ObjectId, size: u64, place: Place) {
+        let one = Pending { size, first: (place, 0), others: HashMap::new() };
+        let known = self.pending.entry(id).or_insert(one);
+        known.size = known.size.max(size);
+        let count =
+            if known.first.0 == place { &mut known.first.1 } else { known.others.entry(place).or_default() };
+        *count = count.saturating_add(1);
+    }
+
+    fn add(&mut self, name: &[u8], contents: IdMap<u64>) {
+        if contents.is_empty() {
+            return;
+        }
+        let place = self.place(name.to_vec());
         for (id, size) in contents {
-            let (known, by_row) = self.pending.entry(id).or_default();
-            *known = size.max(*known);
-            *by_row.entry(name.to_vec()).or_default() += 1;
+            self.note(id, size, place);
         }
     }
 
     fn add_paths(&mut self, manifest: &Manifest) {
-        // A document counts once for an object, whatever number of its paths hold it.
-        let mut of_document: HashMap<ObjectId, (u64, HashSet<Vec<u8>>)> = HashMap::new();
+        let mut named: Vec<(ObjectId, Place, u64)> = Vec::new();
         for (entry, id, size) in manifest.files() {
-            let (known, names) = of_document.entry(id).or_default();
-            *known = size;
-            names.insert(self.name(entry));
+            let name = self.name(entry);
+            named.push((id, self.place(name), size));
         }
-        for (id, (size, names)) in of_document {
-            let (known, by_row) = self.pending.entry(id).or_default();
-            *known = size;
-            for name in names {
-                *by_row.entry(name).or_default() += 1;
-            }
+        // A document counts once for an object and a row, whatever number of its paths hold it.
+        named.sort_unstable();
+        named.dedup_by_key(|(id, place, _)| (*id, *place));
+        for (id, place, size) in named {
+            self.note(id, size, place);
         }
     }
 
@@ -137,16 +169,12 @@ impl Count<'_> {
 
     /// Adds what is pending to its rows. An object is unique to a row if all documents that name it are the row's.
     fn settle(&mut self) {
-        for (id, (size, by_row)) in self.pending.drain() {
-            let is_alone = by_row.len() == 1;
-            for (name, count) in by_row {
-                let row = self.rows.entry(name).or_insert_with_key(|name| Row {
-                    name: name.clone(),
-                    total: 0,
-                    unique: 0,
-                });
+        for (id, Pending { size, first, others }) in self.pending.drain() {
+            let is_unique = others.is_empty() && first.1 >= self.census.count(id);
+            for (place, _) in std::iter::once(first).chain(others) {
+                let Some(row) = self.rows.get_mut(place as usize) else { continue };
                 row.total = row.total.saturating_add(size);
-                if is_alone && count >= self.census.count(id) {
+                if is_unique {
                     row.unique = row.unique.saturating_add(size);
                 }
             }

@@ -11,8 +11,11 @@
 pub(super) mod mark;
 mod temps;
 
+use std::collections::HashSet;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::clock;
@@ -29,6 +32,10 @@ pub const GRACE_SECONDS: u64 = 3600;
 const SLICE: Duration = Duration::from_millis(120);
 /// How long nobody is kept out between two slices.
 const PAUSE: Duration = Duration::from_millis(5);
+/// So many things are removed between two looks at the clock.
+const BLOCK: usize = 16;
+/// Threads that remove: beyond that the disk is the limit.
+const THREADS_MAX: usize = 8;
 
 /// Where the work stands, for a person who waits.
 #[derive(Debug, Clone, Copy)]
@@ -190,7 +197,7 @@ impl Plan<'_> {
         })
     }
 
-    /// Removes what the plan names and is still not needed; `removed` hears of each thing as it goes.
+    /// Removes what the plan names and is still not needed; `removed` hears of each thing that went, slice by slice.
     ///
     /// # Errors
     /// [`crate::error::Kind::Damaged`] when a document appeared that cannot be read, [`crate::error::Kind::Conflict`] when the pool's lock was not
@@ -202,40 +209,40 @@ impl Plan<'_> {
     ) -> Result<Report> {
         let mut report = Report::default();
         let all = self.doomed.len();
-        let mut rest = std::mem::take(&mut self.doomed).into_iter();
+        let doomed = std::mem::take(&mut self.doomed);
+        let mut rest = doomed.as_slice();
         let spared = Marks::new();
         if let Some(pool) = self.pool.take()
             && (all > 0 || !self.empty_shards.is_empty())
         {
             self.flush_history()?;
-            while !rest.as_slice().is_empty() {
+            while !rest.is_empty() {
                 // Most of what appeared is read before anybody is kept out.
                 self.reader.read_new(&spared, &|_, _| {})?;
                 seam::hook("prune-slice");
                 let sweep = pool.sweep()?;
                 let begun = Instant::now();
                 self.reader.read_new(&spared, &|_, _| {})?;
-                for (doomed, size) in rest.by_ref() {
-                    let done = self.remove(&sweep, &spared, &doomed);
-                    report.count(done, size, || removed(&doomed, size));
-                    if begun.elapsed() >= SLICE {
-                        break;
-                    }
-                }
+                let done = slice(rest, &|doomed| self.remove(&sweep, &spared, doomed), begun);
                 drop(sweep);
-                progress(Progress::Swept(all - rest.as_slice().len(), all));
-                if !rest.as_slice().is_empty() {
+                let (swept, left) = rest.split_at_checked(done.len()).unwrap_or((rest, &[]));
+                for ((doomed, size), done) in swept.iter().zip(done) {
+                    report.count(done, *size, || removed(doomed, *size));
+                }
+                rest = left;
+                progress(Progress::Swept(all - rest.len(), all));
+                if !rest.is_empty() {
                     std::thread::sleep(PAUSE);
                 }
             }
             self.remove_shards(&pool, &mut report)?;
         } else {
             for (doomed, size) in rest {
-                let done = match &doomed {
+                let done = match doomed {
                     Doomed::DocumentTemp(path) => temps::remove(path, self.not_after_ns),
                     Doomed::Object(_) | Doomed::ObjectTemp(_) => Ok(Removal::Spared),
                 };
-                report.count(done, size, || removed(&doomed, size));
+                report.count(done, *size, || removed(doomed, *size));
             }
         }
         Ok(report)
@@ -269,10 +276,47 @@ impl Plan<'_> {
         if self.store.durability() == Durability::Off {
             return Ok(());
         }
-        let path = layout::runs(self.store.root());
-        let flushed = fsio::open_store_dir(&path).and_then(|dir| fsio::flush_file_system(dir.as_fd(), b"the runs"));
-        flushed.on("cannot flush", &path)
+        // A run may be a link to another disk, and so may its history.
+        let mut disks = HashSet::new();
+        let histories = mark::run_dirs(self.store)?.into_iter().map(|run| layout::snapshots_below(&run.path));
+        for path in std::iter::once(layout::runs(self.store.root())).chain(histories) {
+            let dir = match fsio::open_store_dir(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                other => other.on("cannot open", &path)?,
+            };
+            if disks.insert(rustix::fs::fstat(&dir).on("cannot examine", &path)?.st_dev) {
+                fsio::flush_file_system(dir.as_fd(), b"the runs").on("cannot flush", &path)?;
+            }
+        }
+        Ok(())
     }
+}
+
+/// Removes as many things as one slice has time for, on all processors; says of each, from the first on, what came of it.
+fn slice(
+    doomed: &[(Doomed, u64)],
+    remove: &(dyn Fn(&Doomed) -> Result<Removal> + Sync),
+    begun: Instant,
+) -> Vec<Result<Removal>> {
+    let blocks: Vec<_> = doomed.chunks(BLOCK).map(|block| (block, OnceLock::new())).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        // A block that was taken is finished, so that what is done is the front of the list; and one always is.
+        while let Some((block, done)) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let _ = done.set(block.iter().map(|(doomed, _)| remove(doomed)).collect::<Vec<_>>());
+            if begun.elapsed() >= SLICE {
+                return;
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(blocks.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    blocks.into_iter().map_while(|(_, done)| done.into_inner()).flatten().collect()
 }
 
 impl Report {

@@ -1,6 +1,7 @@
 //! [`Current`]: the workspace as a restore finds it, every included path with its content known or known to be unknown.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -8,12 +9,11 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::Request;
-use crate::act::hashing::{Hashing, StatCache};
+use crate::act::known;
 use crate::error::{Error, Result};
 use crate::history::History;
-use crate::history::index::Index;
 use crate::history::manifest::{Manifest, Node};
-use crate::store::pool::Pool;
+use crate::history::rows::Row;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{Content, EntryKind, GapReason, Record};
 use crate::tree::beneath;
@@ -44,29 +44,29 @@ pub(super) enum Now<'a> {
 pub(super) struct Current {
     /// The rules as they were before anything is changed.
     pub(super) rules: Rules,
-    /// Every path they include.
-    pub(super) records: BTreeMap<RelPathBuf, Record>,
+    /// Every path they include, sorted.
+    pub(super) records: Vec<Record>,
     /// Every path they leave out, without what lies below.
     pub(super) ignored: Vec<RelPathBuf>,
-    /// Names by inode, for file systems that fold case.
-    by_inode: HashMap<u64, RelPathBuf>,
+    /// Places of records by inode, for file systems that fold case; made when it is asked for.
+    by_inode: OnceCell<HashMap<u64, usize>>,
     pub(super) warnings: Vec<String>,
 }
 
 impl Current {
-    /// Walks once and hashes what the stat cache does not know, as far as the request reaches.
-    pub(super) fn look(
+    /// Walks once and hashes what the rows of the stat cache do not tell, as far as the request reaches. `rows` is asked
+    /// when the walk is done.
+    pub(super) fn look<'r>(
         workspace: &Workspace,
         history: &History,
-        index: &Index,
-        pool: Option<&Pool>,
+        rows: impl FnOnce() -> Vec<Row<'r>>,
         target: &Manifest,
         request: &Request,
     ) -> Result<Self> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
         let scan = Scan::take(workspace, &history.store_identities()?, limits, None)?;
         let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
-        let (mut wanted, mut rest, mut ignored) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut records, mut ignored) = (Vec::new(), Vec::new());
         scan.tree.visit(|path, found| match found {
             Found::Ignored(_) => ignored.push(path.to_owned()),
             Found::Entry(entry) => {
@@ -74,17 +74,26 @@ impl Current {
                 if record.kind == EntryKind::File && is_surely_uncaptured(&record, target, request.cap_bytes) {
                     record.content = Content::Gap(GapReason::Oversized);
                 }
-                if in_scope(path) { wanted.push(record) } else { rest.push(record) }
+                records.push(record);
             }
         });
-        let cache = StatCache::new(index, pool);
-        let hashing =
-            Hashing { workspace, pool: None, cache: Some(&cache), cap_bytes: u64::MAX, new_bytes_max: None };
-        let records: BTreeMap<_, _> =
-            hashing.fill(wanted)?.into_iter().chain(rest).map(|record| (record.path.clone(), record)).collect();
-        let by_inode = records.values().filter_map(|record| Some((record.inode?, record.path.clone()))).collect();
+        let records = known::fill(workspace, &rows(), u64::MAX, records, in_scope)?;
         let warnings = scan.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { rules: scan.rules, records, ignored, by_inode, warnings })
+        Ok(Self { rules: scan.rules, records, ignored, by_inode: OnceCell::new(), warnings })
+    }
+
+    /// What the walk found at a path.
+    pub(super) fn record(&self, path: &RelPath) -> Option<&Record> {
+        let place = self.records.binary_search_by(|record| (*record.path).cmp(path)).ok()?;
+        self.records.get(place)
+    }
+
+    /// What the walk found under another name of an inode.
+    fn record_of_inode(&self, inode: u64) -> Option<&Record> {
+        let by_inode = self.by_inode.get_or_init(|| {
+            self.records.iter().enumerate().filter_map(|(place, record)| Some((record.inode?, place))).collect()
+        });
+        self.records.get(*by_inode.get(&inode)?)
     }
 
     /// Everything that the walk found below a directory.
@@ -94,9 +103,8 @@ impl Current {
         let mut to = dir.as_bytes().to_vec();
         // The byte after the slash: no path below the directory reaches it.
         to.push(b'/' + 1);
-        let (from, to) =
-            (crate::sys::relpath_from_bytes(&from).to_owned(), crate::sys::relpath_from_bytes(&to).to_owned());
-        self.records.range(from..to).map(|(_, record)| record)
+        let place = |bound: &[u8]| self.records.partition_point(|record| record.path.as_bytes() < bound);
+        self.records.get(place(&from)..place(&to)).unwrap_or_default().iter()
     }
 
     /// Whether the rules leave out a directory, or something in it, so that it cannot be taken away whole.
@@ -135,20 +143,17 @@ impl Current {
         self.rules.verdict(path, kind).hard_reason().is_some()
     }
 
-    /// What is at a path now.
-    pub(super) fn at<'a>(&'a self, workspace: &Workspace, path: &RelPath) -> Result<Now<'a>> {
-        if let Some(record) = self.records.get(path) {
-            return Ok(Now::Known(record));
-        }
+    /// What is at a path now that has no record of its own.
+    pub(super) fn at_unrecorded<'a>(&'a self, workspace: &Workspace, path: &RelPath) -> Result<Now<'a>> {
         for ancestor in path.ancestors() {
-            if let Some(record) = self.records.get(ancestor) {
+            if let Some(record) = self.record(ancestor) {
                 let is_empty_dir = record.kind == EntryKind::Dir && !record.hides_subtree();
                 return Ok(if is_empty_dir { Now::Absent } else { Now::Beneath(record) });
             }
         }
         match examine(workspace, path) {
             Ok(stat) if stat.kind == EntryKind::Dir => Ok(Now::Dir),
-            Ok(stat) => Ok(match self.by_inode.get(&stat.inode).and_then(|name| self.records.get(name)) {
+            Ok(stat) => Ok(match self.record_of_inode(stat.inode) {
                 Some(record) if folds_to(path, &record.path) && !self.is_ignored(path, stat.kind) => {
                     Now::Alias(record)
                 }

@@ -30,32 +30,55 @@ pub(super) struct Planner<'a> {
 }
 
 /// What is gathered while the target's entries are looked at.
-struct Draft<'a> {
+struct Draft<'d, 'w> {
     plan: Plan,
-    witness: Witness<'a>,
+    witness: &'d mut Witness<'w>,
     /// Entries that cannot be written before a file or link above them is out of the way.
     beneath: BTreeMap<RelPathBuf, Vec<usize>>,
-    /// Paths that are dealt with.
+    /// Paths that are dealt with, but for those in `in_target`.
     done: HashSet<RelPathBuf>,
+    /// For each record whether the target has an entry of its path: those are dealt with.
+    in_target: Vec<bool>,
     /// Directories that the target has empty and that hold something now.
     filled: Vec<usize>,
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn plan(&self, witness: Witness<'a>) -> Result<Plan> {
+    pub(super) fn plan(&self, witness: &mut Witness<'_>) -> Result<Plan> {
         let plan = Plan::default();
-        let mut draft = Draft { plan, witness, beneath: BTreeMap::new(), done: HashSet::new(), filled: Vec::new() };
+        let records = &self.current.records;
+        let mut draft = Draft {
+            plan,
+            witness,
+            beneath: BTreeMap::new(),
+            done: HashSet::new(),
+            in_target: vec![false; records.len()],
+            filled: Vec::new(),
+        };
+        // Both are sorted: one pass finds all that is as it should be, which is most of it.
+        let mut place = 0;
         for (number, entry) in self.target.entries.iter().enumerate() {
-            if self.is_in_scope(&entry.path) {
-                self.plan_entry(&mut draft, number, entry)?;
+            while records.get(place).is_some_and(|record| record.path < entry.path) {
+                place += 1;
+            }
+            if !self.is_in_scope(&entry.path) {
+                continue;
+            }
+            let record = records.get(place).filter(|record| record.path == entry.path);
+            if let (Some(_), Some(mark)) = (record, draft.in_target.get_mut(place)) {
+                *mark = true;
+            }
+            if !record.is_some_and(|record| is_as_recorded(entry, record)) {
+                self.plan_entry(&mut draft, number, entry, record)?;
             }
         }
         for (root, entries) in std::mem::take(&mut draft.beneath) {
             self.plan_tree(&mut draft, &root, &entries)?;
         }
         self.report_gaps(&mut draft);
-        for record in self.current.records.values() {
-            if self.is_in_scope(&record.path) && !draft.done.contains(&record.path) {
+        for (place, record) in records.iter().enumerate() {
+            let is_dealt_with = draft.in_target.get(place) == Some(&true);
+            if !is_dealt_with && self.is_in_scope(&record.path) && !draft.done.contains(&record.path) {
                 self.plan_removal(&mut draft, record)?;
             }
         }
@@ -84,16 +107,21 @@ impl<'a> Planner<'a> {
         (!same).then_some(Reason::Edited)
     }
 
-    fn plan_entry(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry) -> Result<()> {
+    /// An entry that is not there as it is recorded; `record` is what the walk found at its path.
+    fn plan_entry(
+        &self,
+        draft: &mut Draft<'_, '_>,
+        number: usize,
+        entry: &Entry,
+        record: Option<&'a Record>,
+    ) -> Result<()> {
         let (path, kind) = (&entry.path, entry.node.kind());
         let is_dir = kind == EntryKind::Dir;
         draft.done.insert(path.clone());
-        let now = self.current.at(self.workspace, path)?;
-        if let Now::Known(record) = &now
-            && is_as_recorded(entry, record)
-        {
-            return Ok(());
-        }
+        let now = match record {
+            Some(record) => Now::Known(record),
+            None => self.current.at_unrecorded(self.workspace, path)?,
+        };
         if is_dir && matches!(now, Now::Dir) {
             // It holds something. What of that has to go is decided path by path, its mode when that is known.
             draft.filled.push(number);
@@ -139,10 +167,10 @@ impl<'a> Planner<'a> {
     }
 
     /// A path that the rules leave out now: what it holds was not captured lately, whoever wrote it.
-    fn plan_ignored(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry) -> Result<()> {
+    fn plan_ignored(&self, draft: &mut Draft<'_, '_>, number: usize, entry: &Entry) -> Result<()> {
         let path = &entry.path;
         let is_dir = entry.node.kind() == EntryKind::Dir;
-        let keep = |draft: &mut Draft<'_>| {
+        let keep = |draft: &mut Draft<'_, '_>| {
             draft.plan.add(path, is_dir, Action::Keep(Reason::Ignored), None);
         };
         if self.current.is_out_of_bounds(path, entry.node.kind()) {
@@ -166,7 +194,7 @@ impl<'a> Planner<'a> {
     }
 
     /// One file, link or empty directory takes the place of another one.
-    fn plan_change(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry, old: &Record) -> Result<()> {
+    fn plan_change(&self, draft: &mut Draft<'_, '_>, number: usize, entry: &Entry, old: &Record) -> Result<()> {
         let is_dir = entry.node.kind() == EntryKind::Dir;
         if same_content(entry, old) {
             let step = draft.plan.add(&entry.path, is_dir, Action::Chmod, None);
@@ -183,7 +211,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Why what is at a path must stay; with `--force` what has no copy is noted to get one.
-    fn objection(&self, draft: &mut Draft<'_>, old: &Record) -> Result<Option<Reason>> {
+    fn objection(&self, draft: &mut Draft<'_, '_>, old: &Record) -> Result<Option<Reason>> {
         let objection = draft.witness.objection(old)?;
         match objection {
             Some(Reason::Unbanked) if self.request.as_if_banked && self.would_be_captured(old) => Ok(None),
@@ -202,7 +230,7 @@ impl<'a> Planner<'a> {
     }
 
     /// A file or link takes the place of a directory: only if everything in it may go.
-    fn plan_over_tree(&self, draft: &mut Draft<'_>, number: usize, entry: &Entry) -> Result<()> {
+    fn plan_over_tree(&self, draft: &mut Draft<'_, '_>, number: usize, entry: &Entry) -> Result<()> {
         let path = &entry.path;
         let inside: Vec<&Record> = self.current.below(path).collect();
         let mut may_go = !self.current.hides_something_in(path);
@@ -233,8 +261,8 @@ impl<'a> Planner<'a> {
     }
 
     /// A directory with what the target has in it takes the place of a file or link.
-    fn plan_tree(&self, draft: &mut Draft<'_>, root: &RelPathBuf, numbers: &[usize]) -> Result<()> {
-        let Some(old) = self.current.records.get(root) else { return Ok(()) };
+    fn plan_tree(&self, draft: &mut Draft<'_, '_>, root: &RelPathBuf, numbers: &[usize]) -> Result<()> {
+        let Some(old) = self.current.record(root) else { return Ok(()) };
         draft.done.insert(root.clone());
         let mut reason = self.is_spared(root, Some(old));
         if reason.is_none() && !self.is_in_scope(root) {
@@ -266,13 +294,13 @@ impl<'a> Planner<'a> {
     }
 
     /// What the target itself had not captured stays as it is, and is named.
-    fn report_gaps(&self, draft: &mut Draft<'_>) {
+    fn report_gaps(&self, draft: &mut Draft<'_, '_>) {
         for gap in &self.target.gaps {
             if !self.is_in_scope(&gap.path) {
                 continue;
             }
             // A directory that holds something stands for itself, unless it was one then.
-            let is_known = self.current.records.contains_key(&gap.path);
+            let is_known = self.current.record(&gap.path).is_some();
             let now = super::current::examine(self.workspace, &gap.path);
             let is_there =
                 is_known || now.as_ref().is_ok_and(|stat| stat.kind != EntryKind::Dir || gap.hides_subtree);
@@ -288,10 +316,10 @@ impl<'a> Planner<'a> {
 
     /// A path that was asked for by name, that the target does not have and that the rules leave out by now: the walk does
     /// not see it, and it is not removed, but not passed over in silence either.
-    fn report_hidden(&self, draft: &mut Draft<'_>) {
+    fn report_hidden(&self, draft: &mut Draft<'_, '_>) {
         for path in self.request.scope.iter().flat_map(Scope::exact_paths) {
             let is_settled = draft.done.contains(path)
-                || self.current.records.contains_key(path)
+                || self.current.record(path).is_some()
                 || self.target.gap_over(path).is_some();
             if is_settled {
                 continue;
@@ -306,7 +334,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Something that the target does not have: it may go only where the target would have had it.
-    fn plan_removal(&self, draft: &mut Draft<'_>, record: &Record) -> Result<()> {
+    fn plan_removal(&self, draft: &mut Draft<'_, '_>, record: &Record) -> Result<()> {
         let path = &record.path;
         let is_dir = record.kind == EntryKind::Dir;
         if self.target.gap_over(path).is_some() || self.target.has_below(path) {
@@ -331,11 +359,14 @@ impl<'a> Planner<'a> {
 
     /// Directories that lose everything they had go too, unless the rules leave them out or the target has them.
     fn plan_emptied(&self, plan: &mut Plan, filled: &[usize]) {
+        if filled.is_empty() && !plan.steps.iter().any(|step| step.action == Action::Delete) {
+            return;
+        }
         let gone: BTreeSet<RelPathBuf> =
             plan.steps.iter().filter(|step| step.action == Action::Delete).map(|step| step.path.clone()).collect();
         let written: HashSet<&RelPath> =
             plan.steps.iter().filter(|step| step.action == Action::Write).map(|step| &*step.path).collect();
-        let stays = self.current.records.keys().map(|path| &**path).filter(|path| !gone.contains(*path));
+        let stays = self.current.records.iter().map(|record| &*record.path).filter(|path| !gone.contains(*path));
         let ignored = self.current.ignored.iter().map(|path| &**path);
         let mut inhabited: HashSet<&RelPath> = HashSet::new();
         for path in stays.chain(ignored).chain(written.iter().copied()) {

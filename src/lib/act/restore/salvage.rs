@@ -65,7 +65,7 @@ pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: 
                 continue;
             }
             let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
-            match clear(workspace, history, &area, &Clearing::default()) {
+            match clear(workspace, history, &area, &Clearing::default(), None) {
                 Ok(salvaged) => report.salvaged.extend(salvaged),
                 Err(error) => report.warnings.push(format!("a killed restore is not cleared up: {error}")),
             }
@@ -90,7 +90,7 @@ fn remove_empty_project_dir(workspace: &Workspace) {
     let _ = fsio::remove_dir(workspace.fd(), layout::PROJECT_DIR.as_bytes());
 }
 
-/// Clears one area and removes it.
+/// Clears one area and removes it. `asked` is the witness of the plan, if there was one.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`]; what could not be cleared is still there.
@@ -99,6 +99,7 @@ pub(super) fn clear(
     history: &History,
     area: &RelPath,
     known: &Clearing,
+    asked: Option<&Witness<'_>>,
 ) -> Result<Vec<Salvaged>> {
     let full = workspace.path().join(area.as_path());
     let dir = beneath::open_dir(workspace.fd(), Some(area)).on("cannot open", &full)?;
@@ -111,6 +112,7 @@ pub(super) fn clear(
         journal: &journal,
         pool: Pool::open(history.store())?,
         intake: Intake::new(workspace, Sink::HashOnly, u64::MAX),
+        asked: asked.filter(|witness| witness.holds_still()),
         witness: None,
         salvaged: Vec::new(),
     };
@@ -203,6 +205,9 @@ struct Clearer<'a> {
     journal: &'a Journal,
     pool: Option<Pool>,
     intake: Intake<'a>,
+    /// A witness whose manifests are all still there.
+    asked: Option<&'a Witness<'a>>,
+    /// One that knows of everything that there is now.
     witness: Option<Witness<'a>>,
     salvaged: Vec<Salvaged>,
 }
@@ -320,6 +325,9 @@ impl Clearer<'_> {
     }
 
     fn is_named(&mut self, id: ObjectId) -> Result<bool> {
+        if self.asked.is_some_and(|witness| witness.has_named(id)) {
+            return Ok(true);
+        }
         if self.witness.is_none() {
             self.witness = Some(Witness::of_history(self.history)?);
         }

@@ -20,7 +20,7 @@ use crate::tree::stat::{FileStat, stat_at};
 /// Whether what came out of an exchange is what the plan saw.
 type IsRight<'a> = &'a dyn Fn(BorrowedFd<'_>, &[u8], &FileStat) -> bool;
 
-impl Swapper<'_> {
+impl Swapper<'_, '_> {
     pub(super) fn create(&mut self, path: &RelPathBuf, entry: usize, staged: Option<&Item>) -> io::Result<Outcome> {
         for made in self.dirs.make_parents(path)? {
             self.undo.push(Undo::RemoveDir(made));
@@ -53,10 +53,11 @@ impl Swapper<'_> {
     fn move_in(&mut self, item: &Item, path: &RelPathBuf) -> io::Result<()> {
         let name = path.file_name();
         let (area, target_dirs) = (&self.area, &mut self.dirs);
-        let from = match &item.beside {
-            None => area.dir.as_fd().try_clone_to_owned()?,
-            Some(parent) => target_dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned())?,
+        let beside = match &item.beside {
+            None => None,
+            Some(parent) => Some(target_dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned())?),
         };
+        let from = beside.as_ref().unwrap_or(&area.dir);
         target_dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))?;
         self.clearing.copies.remove(&item.name);
         self.undo.push(Undo::TakeOut(item.clone(), path.clone()));

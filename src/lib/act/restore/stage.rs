@@ -20,7 +20,7 @@
 //! swap                 from here on items may hold displaced content; without this line all are mere copies
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -70,6 +70,9 @@ pub(super) struct Area {
     id: String,
     journal: File,
     next: u64,
+    /// The devices that directories are on, or will be on when they are made. A mount that comes later shows as a rename
+    /// across devices, which is dealt with.
+    devices: HashMap<RelPathBuf, u64>,
     /// Directories that turned out to lie on another mount, though on the same device.
     elsewhere: HashSet<Option<RelPathBuf>>,
 }
@@ -110,7 +113,7 @@ impl Area {
             push_lift_line(&mut lines, path, mode);
         }
         fsio::write_all(&mut journal, &lines, name).on("cannot write", &full)?;
-        Ok(Self { dir, path, device, id, journal, next: 0, elsewhere: HashSet::new() })
+        Ok(Self { dir, path, device, id, journal, next: 0, devices: HashMap::new(), elsewhere: HashSet::new() })
     }
 
     /// A second handle of the journal, for those who write to it on their own.
@@ -132,7 +135,7 @@ impl Area {
     /// A new name for something that belongs to `path`: in the area, or beside its destination on another mount.
     pub(super) fn item(&mut self, kind: char, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Item> {
         let parent = path.parent().map(RelPath::to_owned);
-        if !self.elsewhere.contains(&parent) && nearest_device(path, dirs)? == self.device {
+        if !self.elsewhere.contains(&parent) && self.nearest_device(path, dirs)? == self.device {
             self.next += 1;
             return Ok(Item { name: format!("{kind}{}", self.next), beside: None });
         }
@@ -166,6 +169,32 @@ impl Area {
             Some(parent) => dirs.with(parent.as_deref(), |dir| work(dir, item.name.as_bytes())),
         }
     }
+
+    /// The device of the nearest directory above a path that exists: the one it will lie on.
+    fn nearest_device(&mut self, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<u64> {
+        let mut missing = Vec::new();
+        let mut found = None;
+        for dir in path.ancestors() {
+            found = match self.devices.get(dir) {
+                Some(device) => Some(*device),
+                None => device_of(dir, dirs)?,
+            };
+            if found.is_some() {
+                break;
+            }
+            missing.push(dir);
+        }
+        let device = match found {
+            Some(device) => device,
+            None => dirs.with(None, |fd| Ok(rustix::fs::fstat(fd)?.st_dev))?,
+        };
+        for dir in path.parent().into_iter().chain(missing) {
+            if !self.devices.contains_key(dir) {
+                self.devices.insert(dir.to_owned(), device);
+            }
+        }
+        Ok(device)
+    }
 }
 
 /// Writes the journal's line for a directory that is made writable.
@@ -177,22 +206,22 @@ pub(super) fn push_lift_line(lines: &mut Vec<u8>, dir: Option<&RelPath>, mode: u
     lines.push(b'\n');
 }
 
-/// The device of the nearest directory above a path that exists: the one it will lie on.
-fn nearest_device(path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<u64> {
-    for dir in path.ancestors() {
-        match dirs.with(Some(dir), |fd| Ok(rustix::fs::fstat(fd)?.st_dev)) {
-            Ok(device) => return Ok(device),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
-                ) => {}
-            // A link in the way of a directory that is staged whole.
-            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {}
-            Err(error) => return Err(error),
+/// The device of a directory; `None` where there is none.
+fn device_of(dir: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Option<u64>> {
+    match dirs.with(Some(dir), |fd| Ok(rustix::fs::fstat(fd)?.st_dev)) {
+        Ok(device) => Ok(Some(device)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(None)
         }
+        // A link in the way of a directory that is staged whole.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => Ok(None),
+        Err(error) => Err(error),
     }
-    dirs.with(None, |fd| Ok(rustix::fs::fstat(fd)?.st_dev))
 }
 
 /// Writes one entry of the target under a temporary name, complete, with its mode. `like` is the file it will replace.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::Request;
+use super::bulk;
 use super::compare::is_planned;
 use super::current::folds_to;
 use super::dirs::Dirs;
@@ -17,10 +17,11 @@ use super::report::Report;
 use super::salvage::{self, Clearing};
 use super::stage::{self, Area, Item};
 use super::undo::Undo;
+use super::witness::Witness;
+use super::{Place, Request};
 use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Kind, Result};
-use crate::history::History;
 use crate::history::manifest::{Entry, Manifest, Node};
 use crate::store::fsio::{self, Durability};
 use crate::store::pool::Pool;
@@ -28,7 +29,6 @@ use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::store::seam;
 use crate::stream::quote;
 use crate::stream::record::{EntryKind, Record};
-use crate::tree::root::Workspace;
 use crate::tree::stat::stat_at;
 
 /// What came of one swap.
@@ -43,10 +43,10 @@ pub(super) enum Outcome {
 pub(super) type FileId = (u64, u64);
 
 /// A restore at work.
-pub(super) struct Swapper<'a> {
+pub(super) struct Swapper<'a, 't> {
     pub(super) area: Area,
     pub(super) dirs: Dirs<'a>,
-    pub(super) target: &'a Manifest,
+    pub(super) target: &'t Manifest,
     staged: HashMap<usize, Item>,
     pub(super) clearing: Clearing,
     /// Inodes just put in place: a name that leads to one of them is the same file (case-folding disks).
@@ -61,14 +61,15 @@ pub(super) struct Swapper<'a> {
 /// # Errors
 /// As [`super::run`].
 pub(super) fn carry_out(
-    workspace: &Workspace,
-    history: &History,
+    place: &Place<'_>,
     pool: &Pool,
     target: &Manifest,
     plan: Plan,
     request: &Request,
+    witness: &Witness<'_>,
     report: &mut Report,
 ) -> Result<()> {
+    let Place { workspace, history, .. } = *place;
     let entries: Vec<&Entry> = plan.written_entries().filter_map(|number| target.entries.get(number)).collect();
     stage::check_space(workspace, &entries)?;
     let mut dirs = Dirs::new(workspace);
@@ -105,7 +106,7 @@ pub(super) fn carry_out(
     }
     let Swapper { area, mut dirs, clearing, .. } = swapper;
     let put_back = dirs.put_back().on("cannot put the mode of a directory back in", workspace.path());
-    let cleared = salvage::clear(workspace, history, &area.path, &clearing);
+    let cleared = salvage::clear(workspace, history, &area.path, &clearing, Some(witness));
     match cleared {
         Ok(salvaged) => {
             // An error is all that the person sees then, so it has to name what was saved on the way out.
@@ -118,21 +119,34 @@ pub(super) fn carry_out(
     done.and(put_back)
 }
 
-impl Swapper<'_> {
+impl<'t> Swapper<'_, 't> {
     /// Writes all new content under temporary names. Nothing is swapped before all of it is there.
     fn stage(&mut self, plan: &Plan, pool: &Pool, durability: Durability) -> Result<()> {
         let mut lines = Vec::new();
         // One flush for many files, each for few.
         let count = plan.written_entries().count();
         let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
+        let mut jobs = Vec::new();
         for (number, op) in plan.ops.iter().enumerate() {
-            self.stage_op(pool, number, op, each)?;
+            if let Some(entry) = self.bulk_entry(op)? {
+                let at = entry.path.as_path();
+                let item = self.area.item('n', &entry.path, &mut self.dirs).on("cannot stage", at)?;
+                self.note_staged(number, &item);
+                if item.beside.is_none() {
+                    jobs.push((item, entry));
+                } else {
+                    self.write(pool, entry, &item, None, each)?;
+                }
+            } else {
+                self.stage_op(pool, number, op, each)?;
+            }
             if let Some(item) = self.staged.get(&number)
                 && item.beside.is_none()
             {
                 push_item_line(&mut lines, &item.name, &op.path);
             }
         }
+        bulk::write_all(pool, self.area.dir.as_fd(), &jobs, each)?;
         if durability == Durability::Flushed && count > FLUSH_EACH_MAX {
             fsio::flush_file_system(self.area.dir.as_fd(), b"the staging area")
                 .on("cannot flush", self.area.path.as_path())?;
@@ -157,13 +171,24 @@ impl Swapper<'_> {
             Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
         };
         if let Some(item) = item {
-            self.clearing.copies.insert(item.name.clone());
-            self.staged.insert(number, item);
+            self.note_staged(number, &item);
         }
         Ok(())
     }
 
-    fn entry(&self, number: usize) -> Result<&Entry> {
+    fn note_staged(&mut self, number: usize, item: &Item) {
+        self.clearing.copies.insert(item.name.clone());
+        self.staged.insert(number, item.clone());
+    }
+
+    /// The entry of a file that replaces nothing: such files are staged together.
+    fn bulk_entry(&self, op: &Op) -> Result<Option<&'t Entry>> {
+        let Work::Put { entry, replaces: None, .. } = op.work else { return Ok(None) };
+        let entry = self.entry(entry)?;
+        Ok(matches!(entry.node, Node::File { .. }).then_some(entry))
+    }
+
+    fn entry(&self, number: usize) -> Result<&'t Entry> {
         self.target
             .entries
             .get(number)
@@ -177,7 +202,7 @@ impl Swapper<'_> {
         replaces: Option<&Record>,
         durability: Durability,
     ) -> Result<Option<Item>> {
-        let entry = self.entry(number)?.clone();
+        let entry = self.entry(number)?;
         if entry.node == Node::Dir && replaces.is_none() {
             // An empty directory where nothing is: made in place.
             return Ok(None);
@@ -185,7 +210,7 @@ impl Swapper<'_> {
         let at = entry.path.as_path();
         let item = self.area.item('n', &entry.path, &mut self.dirs).on("cannot stage", at)?;
         let like = replaces.and_then(|_| stage::open_like(&entry.path, &mut self.dirs));
-        self.write(pool, &entry, &item, like.as_ref(), durability)?;
+        self.write(pool, entry, &item, like.as_ref(), durability)?;
         Ok(Some(item))
     }
 

@@ -40,7 +40,7 @@ impl Undo {
     }
 }
 
-impl Swapper<'_> {
+impl Swapper<'_, '_> {
     /// Takes back everything that was swapped, the last first (`--all-or-nothing`).
     pub(super) fn take_back(&mut self) -> Result<()> {
         while let Some(undo) = self.undo.pop() {

@@ -3,20 +3,22 @@
 //! A copy counts only if the object is in the pool and a manifest or a pin of this run names it: an object that nothing
 //! names is swept some day. Head and target are asked first, then every other manifest, newest first.
 
-use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use super::plan::{Plan, Reason};
 use super::report::Forced;
 use crate::act::intake::{Intake, Sink};
+use crate::act::prune::mark::IdSet;
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
 use crate::history::index::Index;
 use crate::history::manifest::{Manifest, Node};
 use crate::store::fsio::document::Published;
-use crate::store::hash;
 use crate::store::id::{ObjectId, SnapshotId};
 use crate::store::pool::{Pool, PoolWriter};
+use crate::store::{hash, layout};
 use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind, GapReason, Record};
 use crate::tree::root::Workspace;
@@ -25,7 +27,11 @@ use crate::tree::root::Workspace;
 pub(super) struct Witness<'a> {
     history: &'a History,
     pool: Option<&'a Pool>,
-    named: HashSet<ObjectId>,
+    /// The manifests that were asked, as they were right before.
+    asked: Vec<(PathBuf, Option<Fingerprint>)>,
+    /// Not asked yet, if it is there.
+    target: Option<&'a Manifest>,
+    named: IdSet,
     /// Manifests not read yet, the newest last.
     unread: Vec<SnapshotId>,
     pins_unread: bool,
@@ -36,7 +42,7 @@ impl<'a> Witness<'a> {
         history: &'a History,
         pool: Option<&'a Pool>,
         index: &Index,
-        target: &Manifest,
+        target: &'a Manifest,
     ) -> Result<Self> {
         let mut unread = history.snapshot_ids()?;
         if let Some(head) = &index.head
@@ -46,15 +52,28 @@ impl<'a> Witness<'a> {
             let head = unread.remove(place);
             unread.push(head);
         }
-        let mut witness = Self { history, pool, named: HashSet::new(), unread, pins_unread: true };
-        witness.learn(target);
-        Ok(witness)
+        // Its own manifest was read for the plan already.
+        unread.retain(|id| *id != target.id);
+        let asked = vec![state_of(history, &target.id)];
+        let named = IdSet::default();
+        Ok(Self { history, pool, asked, target: Some(target), named, unread, pins_unread: true })
     }
 
     /// Asks every manifest of the run, with no target to begin with.
     pub(super) fn of_history(history: &'a History) -> Result<Self> {
         let unread = history.snapshot_ids()?;
-        Ok(Self { history, pool: None, named: HashSet::new(), unread, pins_unread: true })
+        let (asked, named) = (Vec::new(), IdSet::default());
+        Ok(Self { history, pool: None, asked, target: None, named, unread, pins_unread: true })
+    }
+
+    /// Whether every manifest that was asked is still there, the same file: what they named, the run names still.
+    pub(super) fn holds_still(&self) -> bool {
+        self.asked.iter().all(|(path, state)| state.is_some() && fingerprint(path) == *state)
+    }
+
+    /// Whether one of the manifests that were asked names the object.
+    pub(super) fn has_named(&self, id: ObjectId) -> bool {
+        self.named.contains(&id)
     }
 
     fn learn(&mut self, manifest: &Manifest) {
@@ -71,10 +90,14 @@ impl<'a> Witness<'a> {
             if self.named.contains(&id) {
                 return Ok(true);
             }
-            if let Some(next) = self.unread.pop() {
+            if let Some(target) = self.target.take() {
+                self.learn(target);
+            } else if let Some(next) = self.unread.pop() {
                 // A manifest that cannot be read is no witness; it must not stop a restore of another one.
+                let state = state_of(self.history, &next);
                 if let Ok(manifest) = self.history.manifest(&next) {
                     self.learn(&manifest);
+                    self.asked.push(state);
                 }
             } else if std::mem::take(&mut self.pins_unread) {
                 self.named.extend(self.history.pinned()?);
@@ -110,6 +133,20 @@ impl<'a> Witness<'a> {
         };
         Ok(if found.is_some() && found == now.size { None } else { Some(Reason::Damaged) })
     }
+}
+
+/// What tells a file from another one that takes its name: device, inode, size, modification time.
+type Fingerprint = (u64, u64, u64, i64, i64);
+
+fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    let meta = std::fs::symlink_metadata(path).ok()?;
+    Some((meta.dev(), meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))
+}
+
+fn state_of(history: &History, id: &SnapshotId) -> (PathBuf, Option<Fingerprint>) {
+    let path = layout::manifest(history.store().root(), history.run(), id);
+    let state = fingerprint(&path);
+    (path, state)
 }
 
 /// Stores bytes that have no copy under a new pin, whatever the cap and the rules (`--force`).

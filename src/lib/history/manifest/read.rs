@@ -167,12 +167,13 @@ impl History {
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Err("the manifest is empty".into());
     }
-    let json: ManifestJson<'_> =
-        serde_json::from_slice(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    // Also where nothing is read: whoever changes a single member must find text.
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    let json: ManifestJson<'_> = serde_json::from_str(text).map_err(|error| format!("not a manifest: {error}"))?;
     let id = SnapshotId::parse(&json.id).ok_or("its id is malformed")?;
     let parent = match json.parent.as_deref() {
         None | Some("") => None,
@@ -266,7 +267,7 @@ fn workspace(text: Option<&str>, base64: Option<&str>) -> Result<Option<PathBuf>
 }
 
 /// Every hash that a manifest names outside `entries`: what its pin must list.
-pub(crate) fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
+pub fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
     let captured: std::collections::HashSet<ObjectId> =
         manifest.files().filter(|(entry, _, _)| entry.path.to_str().is_some()).map(|(_, hash, _)| hash).collect();
     let rules = manifest.coverage.rules_object().map(|id| (id, 0));

@@ -47,9 +47,14 @@ impl Pool {
     /// # Errors
     /// [`crate::error::Kind::Damaged`] when it is missing or its bytes are not those of its name.
     pub fn read(&self, id: ObjectId) -> Result<Vec<u8>> {
-        let (mut file, size) = self.open_object(id)?;
+        let (file, size) = self.open_object(id)?;
+        self.read_open(id, file, size)
+    }
+
+    fn read_open(&self, id: ObjectId, mut file: File, size: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-        file.read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
+        // A file by itself would be asked for its size and place once more.
+        Read::by_ref(&mut file).take(u64::MAX).read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
         if hash::of_bytes(&bytes) != id {
             return Err(self.damaged(id, "its bytes are not those of its name"));
         }
@@ -64,8 +69,7 @@ impl Pool {
     pub fn copy(&self, id: ObjectId, out: &mut dyn Write, out_name: &std::path::Path) -> Result<u64> {
         let (mut file, size) = self.open_object(id)?;
         if size <= VERIFY_FIRST_BYTES_MAX {
-            drop(file);
-            let bytes = self.read(id)?;
+            let bytes = self.read_open(id, file, size)?;
             out.write_all(&bytes).on("cannot write", out_name)?;
             return Ok(bytes.len() as u64);
         }
@@ -92,8 +96,10 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`].
     pub fn verify(&self, id: ObjectId) -> Result<u64> {
-        let (mut file, _) = self.open_object(id)?;
-        let mut buffer = vec![0; hash::READ_BLOCK_BYTES];
+        let (mut file, size) = self.open_object(id)?;
+        // One more than it should have, so that the end shows in the same read.
+        let whole = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+        let mut buffer = vec![0; whole.min(hash::READ_BLOCK_BYTES)];
         let (found, size) = hash::of_file(&mut file, &mut buffer).on("cannot read object", self.path(id))?;
         if found == id { Ok(size) } else { Err(self.damaged(id, "its bytes are not those of its name")) }
     }

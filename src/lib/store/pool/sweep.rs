@@ -59,6 +59,14 @@ pub enum Found {
     Unreadable(Error),
 }
 
+/// Says which objects are of no interest.
+pub type Skip<'a> = &'a (dyn Fn(ObjectId) -> bool + Sync);
+
+/// Listing threads: beyond that the disk is the limit.
+const THREADS_MAX: usize = 8;
+/// Shards that a thread lists before what it found is handed on.
+const NAMES_AT_A_TIME: usize = 16;
+
 /// What became of something that was to be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
@@ -71,39 +79,59 @@ pub enum Removal {
 }
 
 impl Pool {
-    /// Lists everything in the pool. Objects for which `skip` says yes are passed over without a look at them.
+    /// Lists everything in the pool, in the order of names. Objects for which `skip` says yes are passed over without a
+    /// look at them.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the pool's root cannot be listed.
-    pub fn survey(&self, skip: &dyn Fn(ObjectId) -> bool, found: &mut dyn FnMut(Found)) -> Result<()> {
+    pub fn survey(&self, skip: Skip<'_>, found: &mut dyn FnMut(Found)) -> Result<()> {
         let root = layout::pool(self.store.root());
         let mut names = names_in(self.dir.as_fd()).on("cannot list the pool", &root)?;
         names.sort_unstable();
-        for name in names {
-            let path = || root.join(OsStr::from_bytes(&name));
-            if name == b".lock" {
-                continue;
-            }
-            let stat = match self.look(&name) {
-                Ok(Some(stat)) => stat,
-                Ok(None) => continue,
-                Err(error) => {
-                    found(Found::Unreadable(Error::io("cannot examine", path(), &error)));
-                    continue;
-                }
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+        // Some names for each thread at a time: no more than what they hold is kept in memory.
+        for wave in names.chunks(threads * NAMES_AT_A_TIME) {
+            let look = |names: &[Vec<u8>]| {
+                let mut there = Vec::new();
+                names.iter().for_each(|name| self.survey_name(name, skip, &mut |one| there.push(one)));
+                there
             };
-            match (FileType::from_raw_mode(stat.st_mode), shard_of(&name)) {
-                (FileType::Directory, Some(shard)) => self.survey_shard(shard, &stat, skip, found),
-                (FileType::RegularFile, _) if name.starts_with(layout::OBJECT_TEMP_PREFIX.as_bytes()) => {
-                    found(Found::Temp { size: size(&stat), mtime_ns: mtime_ns(&stat), name });
+            std::thread::scope(|scope| {
+                let mut shares = wave.chunks(wave.len().div_ceil(threads));
+                let own = shares.next().unwrap_or_default();
+                let others: Vec<_> = shares.map(|share| scope.spawn(move || look(share))).collect();
+                look(own).into_iter().for_each(&mut *found);
+                for other in others {
+                    match other.join() {
+                        Ok(there) => there.into_iter().for_each(&mut *found),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    }
                 }
-                _ => found(Found::Stranger(path())),
-            }
+            });
         }
         Ok(())
     }
 
-    fn survey_shard(&self, shard: u8, stat: &Stat, skip: &dyn Fn(ObjectId) -> bool, found: &mut dyn FnMut(Found)) {
+    fn survey_name(&self, name: &[u8], skip: Skip<'_>, found: &mut dyn FnMut(Found)) {
+        let path = || layout::pool(self.store.root()).join(OsStr::from_bytes(name));
+        if name == b".lock" {
+            return;
+        }
+        let stat = match self.look(name) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return,
+            Err(error) => return found(Found::Unreadable(Error::io("cannot examine", path(), &error))),
+        };
+        match (FileType::from_raw_mode(stat.st_mode), shard_of(name)) {
+            (FileType::Directory, Some(shard)) => self.survey_shard(shard, &stat, skip, found),
+            (FileType::RegularFile, _) if name.starts_with(layout::OBJECT_TEMP_PREFIX.as_bytes()) => {
+                found(Found::Temp { size: size(&stat), mtime_ns: mtime_ns(&stat), name: name.to_vec() });
+            }
+            _ => found(Found::Stranger(path())),
+        }
+    }
+
+    fn survey_shard(&self, shard: u8, stat: &Stat, skip: Skip<'_>, found: &mut dyn FnMut(Found)) {
         let name = hex::encode([shard]);
         let path = layout::pool(self.store.root()).join(&name);
         let listed = fsio::open_dir(self.dir.as_fd(), name.as_bytes()).and_then(|dir| names_in(dir.as_fd()));
