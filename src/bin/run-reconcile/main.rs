@@ -171,8 +171,9 @@ impl Scan<'_> {
 
     fn say(&mut self, run: &RunId, verdict: &Verdict, done: Option<&Done>, cli: &mut Cli) {
         let (word, detail) = verdict.words();
-        // How young it is changes all the time.
-        let what = if matches!(verdict, Verdict::Young(_)) { word.to_owned() } else { format!("{word} {detail}") };
+        // How young it is changes all the time, and who holds a lock cannot be seen while it changes hands.
+        let is_steady = !matches!(verdict, Verdict::Young(_) | Verdict::Live(_));
+        let what = if is_steady { format!("{word} {detail}") } else { word.to_owned() };
         if self.known.insert(run.clone(), what.clone()) == Some(what) {
             return;
         }
