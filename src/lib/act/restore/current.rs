@@ -77,6 +77,7 @@ impl Current {
                 records.push(record);
             }
         });
+        drop(scan.tree);
         let records = known::fill(workspace, &rows(), u64::MAX, records, in_scope)?;
         let warnings = scan.warnings.iter().map(ToString::to_string).collect();
         Ok(Self { rules: scan.rules, records, ignored, by_inode: OnceCell::new(), warnings })
