@@ -5,6 +5,8 @@ set -eu
 cd "$(dirname "$0")"
 target=$1
 seconds=${2:-600}
+# event_lines and event_backwards begin with the same seeds and words.
+kind=${target%%_*}
 export RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -13,6 +15,7 @@ export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 triple=$(rustc -vV | sed -n 's/^host: //p')
 cargo build --release --target "$triple" --bin "$target"
 mkdir -p "corpus/$target" artifacts
-for seed in seeds/*; do cp -n "$seed" "corpus/$target/"; done
-exec "${CARGO_TARGET_DIR:-target}/$triple/release/$target" -artifact_prefix=artifacts/ \
-    -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -dict=event.dict "corpus/$target"
+for seed in "seeds/$kind"/*; do cp -n "$seed" "corpus/$target/"; done
+exec "${CARGO_TARGET_DIR:-target}/$triple/release/$target" -artifact_prefix="artifacts/$target-" \
+    -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -dict="$kind.dict" "corpus/$target"

@@ -1,5 +1,6 @@
 //! Lists what one execution of a node changed.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
@@ -11,6 +12,7 @@ use workspacetrack::history::diff::patch::{Content, Files, NoFiles, Patch};
 use workspacetrack::history::diff::{self, Difference, Letter, Side};
 use workspacetrack::history::json;
 use workspacetrack::history::span::{Missing, Span};
+use workspacetrack::history::timeline::Execution;
 use workspacetrack::run::events::nodes::{self, Start};
 use workspacetrack::store::pool::Pool;
 use workspacetrack::stream::quote;
@@ -28,7 +30,7 @@ static PAGE: Page = Page {
     output: "One line a path: the letter of wt-diff(1), the lines that were added and removed, `-` where there are no lines to \
         compare, and the path, separated by tabs. `U` is a path that one of the snapshots did not capture. With `--json`, \
         one object with `run_id`, `node_id`, `iteration`, `source`, `available`, `reason` where it is not, `files` and \
-        `uncaptured`.",
+        `uncaptured`, and `beside` with the nodes that were at work at the same time: what they changed is in the list, too.",
     exit: &[
         (0, "done, also if the node changed nothing"),
         (1, "it cannot be told, for the reason that is named"),
@@ -85,6 +87,8 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             return Ok(Status::No);
         }
     };
+    let execution = Execution { node: args.node.clone(), iteration: span.iteration };
+    let beside = history.timeline(&index)?.beside(&execution);
     let pool = Pool::open(history.store())?;
     let (pre, post) = (history.manifest(&span.pre)?, history.manifest(&span.post)?);
     let old = Side { covers: CoverageRules::load(&pre, pool.as_ref())?, manifest: &pre };
@@ -94,9 +98,13 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let patches = found.iter().map(|difference| Patch::read(*difference, files, files));
     let changes: Vec<_> = found.iter().zip(patches.collect::<Result<Vec<_>>>()?).collect();
     if cli.json() {
-        write_json(&args, cli, history.run().as_str(), &span, &changes);
+        write_json(&args, cli, history.run().as_str(), &span, &beside, &changes);
     } else {
         write_lines(&args, cli, &changes);
+    }
+    for other in &beside {
+        let (other, node) = (quote::name(other.to_string().as_bytes()), quote::name(args.node.as_bytes()));
+        cli.warn(format!("{other} was at work at the same time as {node}: what it changed then is listed, too"));
     }
     Ok(Status::Done)
 }
@@ -171,8 +179,26 @@ fn head(args: &Args, run: &str, iteration: Option<u64>, is_available: bool) -> V
     out
 }
 
-fn write_json(args: &Args, cli: &mut Cli, run: &str, span: &Span, changes: &[(&Difference<'_>, Patch<'_>)]) {
+fn write_json(
+    args: &Args,
+    cli: &mut Cli,
+    run: &str,
+    span: &Span,
+    beside: &BTreeSet<Execution>,
+    changes: &[(&Difference<'_>, Patch<'_>)],
+) {
     let mut out = head(args, run, Some(span.iteration), true);
+    if !beside.is_empty() {
+        json::push_key(&mut out, "beside");
+        json::push_array(&mut out, beside, |out, other| {
+            out.push(b'{');
+            json::push_key(out, "node_id");
+            json::push_string(out, &other.node);
+            json::push_key(out, "iteration");
+            json::push_number(out, other.iteration);
+            out.push(b'}');
+        });
+    }
     json::push_key(&mut out, "files");
     json::push_array(&mut out, changes.iter().filter(|change| has_lines(change.0)), |out, (difference, patch)| {
         out.push(b'{');

@@ -8,7 +8,7 @@ use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::authorship::{Authorship, Interval};
-use workspacetrack::history::{json, label};
+use workspacetrack::history::json;
 use workspacetrack::run::events::nodes::Stops;
 use workspacetrack::store::pool::Pool;
 use workspacetrack::store::relpath::RelPathBuf;
@@ -27,11 +27,15 @@ static PAGE: Page = Page {
         If nothing shows that the run had stopped before a `resume:`, no `pause:` or `fail:` mark, now or ever, no \
         bank, and no event of a stop before a node began, its process died without a word, and what changed up to there is undecided: its debris, or somebody's \
         edit. The closing line on standard error says so.\n\n\
+        The branches of a fan-out may mark their nodes, too. What changed while one node came back and another was at work \
+        is undecided; what changed while one was paused and another at work is produced, and counts as overlap. So does what \
+        changed behind a stop if no `resume:` shows since when the run was executing again.\n\n\
         A path that the run produced is produced, whoever else touched it; the others' share is the overlap.",
     output: "Owner, tab and path, sorted by path; the owner is `produced`, `parked` or `undecided`. With one of the options of that \
         name, or `--overlap`, only the paths, as wt-restore(1) reads them with `--paths-from-stdin --exact`. With `--by-node`, \
-        node, owner, tab and path of every interval. With `--json`, an object an interval with `older`, `newer`, their \
-        labels, `owner`, `reason` and `paths`.",
+        node, owner, tab and path of every interval, once for each node that may have been at work in it, `-` for none. With \
+        `--json`, an object an interval with `older`, `newer`, their labels, `node`, all `nodes`, `owner`, `contested`, \
+        `reason` and `paths`.",
     exit: &[
         (0, "done"),
         (1, "with --explain: the path was not touched"),
@@ -167,16 +171,14 @@ fn owners(args: &Args, cli: &mut Cli, authorship: &Authorship) {
 
 fn by_node(args: &Args, cli: &mut Cli, authorship: &Authorship) {
     for interval in &authorship.intervals {
-        let node = node_of(interval).unwrap_or("-");
+        let nodes: BTreeSet<&str> = interval.nodes.iter().map(|execution| execution.node.as_str()).collect();
+        let nodes = if nodes.is_empty() { BTreeSet::from(["-"]) } else { nodes };
         for path in interval.paths.keys() {
-            write(args, cli, &format!("{node}\t{}", interval.owner.as_str()), path);
+            for node in &nodes {
+                write(args, cli, &format!("{node}\t{}", interval.owner.as_str()), path);
+            }
         }
     }
-}
-
-/// The node that the boundary at the end of an interval is about.
-fn node_of(interval: &Interval) -> Option<&str> {
-    Some(label::boundary(interval.newer_label.as_deref()?)?.node)
 }
 
 fn explain(cli: &mut Cli, authorship: &Authorship, name: &str) -> Result<Status> {
@@ -205,7 +207,7 @@ fn interval_json(interval: &Interval) -> Vec<u8> {
         ("older_label", interval.older_label.as_deref()),
         ("newer", Some(interval.newer.as_str())),
         ("newer_label", interval.newer_label.as_deref()),
-        ("node", node_of(interval)),
+        ("node", interval.nodes.first().map(|execution| execution.node.as_str())),
         ("owner", Some(interval.owner.as_str())),
         ("reason", Some(interval.reason.as_str())),
     ] {
@@ -214,6 +216,17 @@ fn interval_json(interval: &Interval) -> Vec<u8> {
             json::push_string(&mut out, value);
         }
     }
+    json::push_key(&mut out, "nodes");
+    json::push_array(&mut out, &interval.nodes, |out, execution| {
+        out.push(b'{');
+        json::push_key(out, "node");
+        json::push_string(out, &execution.node);
+        json::push_key(out, "iteration");
+        json::push_number(out, execution.iteration);
+        out.push(b'}');
+    });
+    json::push_key(&mut out, "contested");
+    out.extend_from_slice(if interval.is_contested { b"true" } else { b"false" });
     json::push_key(&mut out, "paths");
     json::push_array(&mut out, &interval.paths, |out, (path, letter)| {
         out.push(b'{');

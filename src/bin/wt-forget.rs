@@ -154,7 +154,9 @@ fn forget(cli: &mut Cli, args: &Args, history: &History, request: &Request) -> R
 
 fn tell_rest(cli: &Cli, still_bytes: Option<u64>, limit: u64) -> Status {
     let Some(bytes) = still_bytes else { return Status::Done };
-    cli.warn(format!("what stays takes {bytes} bytes, more than {limit}: something protects the oldest snapshot"));
+    cli.warn(format!(
+        "what stays takes {bytes} bytes, more than {limit}: the newest snapshot stays, and so does what a label or policy protects"
+    ));
     Status::Partial
 }
 

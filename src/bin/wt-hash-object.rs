@@ -1,23 +1,25 @@
 //! Computes object ids, and stores contents.
 
 use std::fs::File;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use workspacetrack::act::hashing::{BATCH_RECORDS, Hashing, StatCache};
+use workspacetrack::act::hashing::{BATCH_RECORDS, Hashing};
 use workspacetrack::act::intake::{self, Sink};
+use workspacetrack::act::presence::Presence;
+use workspacetrack::act::recall::{Batch, Recall};
 use workspacetrack::cli::args::{self, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Result};
 use workspacetrack::history::History;
 use workspacetrack::store::hash::READ_BLOCK_BYTES;
+use workspacetrack::store::layout;
 use workspacetrack::store::lock::Mode;
 use workspacetrack::store::pool::{Pool, PoolWriter};
 use workspacetrack::stream::paths::{self, EndMark};
-use workspacetrack::stream::record::Record;
-use workspacetrack::stream::wire::{self, Frame, Header, Reader, RulesMark, Step};
+use workspacetrack::stream::wire::{self, Frame, Header, Mark, Reader, RulesMark};
 use workspacetrack::tree::root::Workspace;
 use workspacetrack::tree::rules::{RuleSource, RulesFile};
 
@@ -95,6 +97,9 @@ struct Args {
         required_unless_present_any = ["stdin", "stdin_paths", "stdin_records"])]
     files: Vec<PathBuf>,
 }
+
+/// Lines that are known are handed on at the latest when they are so many bytes.
+const BATCH_TEXT_BYTES: usize = 256 * 1024;
 
 fn main() -> ExitCode {
     cli::main(&PAGE, run)
@@ -174,7 +179,7 @@ fn fail(args: &Args, cli: &mut Cli, error: Error) -> Result<()> {
     Err(error)
 }
 
-fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: &Header) -> Result<()> {
+fn fill<R: Read>(args: &Args, cli: &mut Cli, reader: &mut Reader<BufReader<R>>, header: &Header) -> Result<()> {
     let workspace = match &header.root {
         Some(root) => Workspace::open(root)?,
         None => cli.env.workspace(&args.workspace)?,
@@ -182,38 +187,55 @@ fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: 
     let store = cli.env.store(&args.store, workspace.path())?;
     let stores = args.write && !cli.env.captures_are_off();
     // Before anything is made: a stage before this one may have failed, or found the workspace to be the store.
-    let mut next = Some(read_batch(reader)?);
+    let mut is_last = !advance(reader)?;
     let pool = if stores { Some(Pool::create(&store)?) } else { Pool::open(&store)? };
-    let index = match cli.env.run_if_named(&args.run)? {
+    let run = cli.env.run_if_named(&args.run)?;
+    let memory = run.as_ref().map(|run| layout::pool_seen(store.root(), run));
+    let index = match run {
         Some(run) => History::new(&store, run).index()?,
         None => workspacetrack::history::index::Index::default(),
     };
     let writer = pool.as_ref().filter(|_| stores).map(PoolWriter::new);
-    let cache = StatCache::new(&index, pool.as_ref());
+    let mut recall = Recall::new(&index, pool.as_ref().map(|pool| Presence::new(pool, memory)));
     let hashing = Hashing {
         workspace: &workspace,
         pool: writer.as_ref(),
-        cache: Some(&cache),
+        cache: None,
         cap_bytes: header.cap_bytes.unwrap_or(u64::MAX),
         new_bytes_max: args.max_new_bytes,
     };
-    let framing = args.zero.framing();
+    let mut out = Vec::new();
+    let mut batch = Batch::new(args.zero.framing());
     loop {
-        let (batch, is_last) = match next.take() {
-            Some(first) => first,
-            None => read_batch(reader)?,
-        };
-        let filled = {
-            let _workspace_lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
-            let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
-            hashing.fill(batch)?
-        };
-        let mut out = Vec::with_capacity(filled.len() * 192);
-        filled.iter().for_each(|record| record.write(&mut out, framing));
-        cli.out.write(&out);
+        if !is_last && !batch.take_line(reader.line(), &mut recall)? {
+            batch.take(reader.record()?, &mut recall)?;
+        }
+        // What is known goes on while more is on its way; what has to be read is gathered for all threads.
+        let has_open = batch.open_count() > 0;
+        let is_idle = !has_open && reader.input().buffer().is_empty();
+        if is_last || is_idle || batch.open_count() >= BATCH_RECORDS || batch.text_bytes() >= BATCH_TEXT_BYTES {
+            let workspace_lock = has_open
+                .then(|| workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience()))
+                .transpose()?;
+            let pool_to_lock = pool.as_ref().filter(|_| has_open);
+            let pool_lock = pool_to_lock.map(|pool| pool.lock(Mode::Shared)).transpose()?;
+            out.clear();
+            batch.finish(&hashing, &mut out)?;
+            // Nobody waits for a reader while holding it.
+            drop(pool_lock);
+            drop(workspace_lock);
+            cli.out.write(&out);
+            if !is_last {
+                cli.out.flush();
+            }
+        }
         if is_last {
             break;
         }
+        is_last = !advance(reader)?;
+    }
+    if stores {
+        recall.remember();
     }
     let Some(writer) = &writer else { return Ok(()) };
     let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
@@ -223,19 +245,14 @@ fn fill<R: BufRead>(args: &Args, cli: &mut Cli, reader: &mut Reader<R>, header: 
     writer.commit()
 }
 
-fn read_batch<R: BufRead>(reader: &mut Reader<R>) -> Result<(Vec<Record>, bool)> {
-    let mut batch = Vec::new();
-    while batch.len() < BATCH_RECORDS {
-        match reader.step()? {
-            Step::Record(record) => batch.push(record),
-            Step::End => return Ok((batch, true)),
-            Step::Failed(code, text) => {
-                // The stage that failed has said why; our follower gets its mark.
-                return Err(Error::new(cli::kind_of_exit_code(code), text).reported());
-            }
-        }
+/// Goes on to the next line of a record; `false` at the end of a complete stream.
+fn advance<R: BufRead>(reader: &mut Reader<R>) -> Result<bool> {
+    match reader.next_line()? {
+        Mark::Line => Ok(true),
+        Mark::End => Ok(false),
+        // The stage that failed has said why; our follower gets its mark.
+        Mark::Failed(code, text) => Err(Error::new(cli::kind_of_exit_code(code), text).reported()),
     }
-    Ok((batch, false))
 }
 
 /// A restore judges with the rules of the capture; they must be the ones that the walk obeyed.

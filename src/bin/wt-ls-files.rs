@@ -7,14 +7,16 @@ use std::time::{Duration, Instant};
 use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
-use workspacetrack::error::Result;
+use workspacetrack::error::{Error, Result};
 use workspacetrack::history::{History, json};
 use workspacetrack::store::lock::Mode;
 use workspacetrack::store::relpath::RelPath;
+use workspacetrack::stream::Framing;
 use workspacetrack::stream::record::{EntryKind, GapReason};
 use workspacetrack::stream::wire::{self, HeadMark, Header};
-use workspacetrack::tree::listing::{Entry, Found};
-use workspacetrack::tree::scan::{self, Scan};
+use workspacetrack::tree::listing::{Entry, Found, Tree};
+use workspacetrack::tree::root::{Workspace, WorkspaceLock};
+use workspacetrack::tree::scan::{self, Outset};
 
 static PAGE: Page = Page {
     name: "wt-ls-files",
@@ -83,69 +85,130 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let framing = args.zero.framing();
-    match scan(&args, cli) {
-        Ok((scan, header)) if args.records => write_records(&args, cli, &scan, &header),
-        Ok((scan, _)) => write_paths(&args, cli, &scan),
-        Err(error) => {
-            if args.records {
-                let mut mark = Vec::new();
-                Header::default().write(&mut mark, framing);
-                wire::write_fail(&mut mark, framing, cli::exit_code(error.kind()), &error);
-                cli.out.write(&mark);
-            }
-            return Err(error);
-        }
+    let progress = Progress::default();
+    let tell = |files| progress.tell(files);
+    let tell: Option<&(dyn Fn(u64) + Sync)> = if args.progress { Some(&tell) } else { None };
+    if !args.records {
+        let tree = Place::open(&args, cli)?.tree(tell)?;
+        write_paths(&args, cli, &tree);
+        return Ok(Status::Done);
     }
-    Ok(Status::Done)
+    let mut stream = RecordStream { framing: args.zero.framing(), pending: Vec::new(), is_begun: false };
+    let ended = Place::open(&args, cli).and_then(|place| place.records(cli, &mut stream, tell));
+    stream.end(cli, ended.as_ref().err());
+    ended.map(|()| Status::Done)
 }
 
-fn scan(args: &Args, cli: &Cli) -> Result<(Scan, Header)> {
-    let workspace = cli.env.workspace(&args.workspace)?;
-    let store = cli.env.store(&args.store, workspace.path())?;
-    let run = cli.env.run_if_named(&args.run)?;
-    let identities = store.identities(run.as_ref())?;
-    // Head is sampled before the walk: what is published meanwhile makes the list stale.
-    let head = match run {
-        None => None,
-        Some(run) => Some(History::new(&store, run).index()?.head.map_or(HeadMark::None, HeadMark::At)),
-    };
-    let last = Mutex::new(Instant::now());
-    let tell = |files: u64| {
-        let Ok(mut last) = last.lock() else { return };
+/// Where to walk, and what is settled before: the lock is held, the rules are read.
+struct Place {
+    workspace: Workspace,
+    lock: WorkspaceLock,
+    outset: Outset,
+    store: Vec<(u64, u64)>,
+    head: Option<HeadMark>,
+}
+
+impl Place {
+    fn open(args: &Args, cli: &Cli) -> Result<Self> {
+        let workspace = cli.env.workspace(&args.workspace)?;
+        let store = cli.env.store(&args.store, workspace.path())?;
+        let run = cli.env.run_if_named(&args.run)?;
+        let identities = store.identities(run.as_ref())?;
+        // Head is sampled before the walk: what is published meanwhile makes the list stale.
+        let head = match run {
+            None => None,
+            Some(run) => Some(History::new(&store, run).index()?.head.map_or(HeadMark::None, HeadMark::At)),
+        };
+        let lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
+        let outset = Outset::read(&workspace, args.limits.limits(&cli.env))?;
+        for warning in &outset.warnings {
+            cli.warn(warning);
+        }
+        Ok(Self { workspace, lock, outset, store: identities, head })
+    }
+
+    /// Walks. The lock is let go before anything is written: nobody waits for a reader while holding it.
+    fn tree(self, progress: Option<&(dyn Fn(u64) + Sync)>) -> Result<Tree> {
+        self.outset.walk(&self.workspace, &self.store, progress).run()
+    }
+
+    /// Walks and writes a record for each path. Where the lock is the calling process's, which holds it for the whole
+    /// capture, records go out while the walk goes on.
+    fn records(
+        self,
+        cli: &mut Cli,
+        stream: &mut RecordStream,
+        progress: Option<&(dyn Fn(u64) + Sync)>,
+    ) -> Result<()> {
+        let header = Header { head: self.head.clone(), ..self.outset.header(&self.workspace) };
+        header.write(&mut stream.pending, stream.framing);
+        if self.lock.own_descriptor().is_none() {
+            let walk = self.outset.walk(&self.workspace, &self.store, progress);
+            return walk.flow(&mut |path, entry| stream.write(cli, path, entry));
+        }
+        self.tree(progress)?.for_each(|path, entry| stream.write(cli, path, entry));
+        Ok(())
+    }
+}
+
+/// Says now and then how far the walk is.
+struct Progress(Mutex<Instant>);
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+}
+
+impl Progress {
+    fn tell(&self, files: u64) {
+        let Ok(mut last) = self.0.lock() else { return };
         if last.elapsed() >= Duration::from_millis(200) {
             *last = Instant::now();
             cli::progress(PAGE.name, &format!("{files} files"));
         }
-    };
-    let progress: Option<&(dyn Fn(u64) + Sync)> = if args.progress { Some(&tell) } else { None };
-    let _lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
-    let scan = Scan::take(&workspace, &identities, args.limits.limits(&cli.env), progress)?;
-    for warning in &scan.warnings {
-        cli.warn(warning);
     }
-    let header = Header { head, ..scan.header(&workspace) };
-    Ok((scan, header))
 }
 
-fn write_records(args: &Args, cli: &mut Cli, scan: &Scan, header: &Header) {
-    let framing = args.zero.framing();
-    let mut out = Vec::new();
-    header.write(&mut out, framing);
-    scan.tree.for_each(|path, entry| {
-        scan::record(path, entry).write(&mut out, framing);
-        if out.len() >= 64 * 1024 {
-            cli.out.write(&out);
-            out.clear();
+/// Bytes of the stream that are held back, in case the walk fails at once.
+const HELD_BACK_BYTES: usize = 64 * 1024;
+
+/// The records on their way out.
+struct RecordStream {
+    framing: Framing,
+    pending: Vec<u8>,
+    is_begun: bool,
+}
+
+impl RecordStream {
+    fn write(&mut self, cli: &mut Cli, path: &RelPath, entry: &Entry) {
+        scan::write_record(&mut self.pending, self.framing, path, entry);
+        if self.pending.len() >= HELD_BACK_BYTES {
+            self.is_begun = true;
+            cli.out.write(&self.pending);
+            cli.out.flush();
+            self.pending.clear();
         }
-    });
-    wire::write_end(&mut out, framing);
-    cli.out.write(&out);
+    }
+
+    fn end(&mut self, cli: &mut Cli, error: Option<&Error>) {
+        match error {
+            None => wire::write_end(&mut self.pending, self.framing),
+            Some(error) => {
+                if !self.is_begun {
+                    self.pending.clear();
+                    Header::default().write(&mut self.pending, self.framing);
+                }
+                wire::write_fail(&mut self.pending, self.framing, cli::exit_code(error.kind()), error);
+            }
+        }
+        cli.out.write(&self.pending);
+    }
 }
 
-fn write_paths(args: &Args, cli: &mut Cli, scan: &Scan) {
+fn write_paths(args: &Args, cli: &mut Cli, tree: &Tree) {
     let framing = args.zero.framing();
-    scan.tree.visit(|path, found| {
+    tree.visit(|path, found| {
         let (reason, is_dir) = match found {
             Found::Ignored(ignored) if args.ignored => (None, ignored.is_dir),
             Found::Entry(entry) if args.gaps && entry.gap.is_some() => {

@@ -1,8 +1,10 @@
 //! Makes a snapshot of a complete stream of records.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use workspacetrack::act::capture::{self, Captured, LabelWish, Request};
+use workspacetrack::act::unchanged::{self, Guess, Read};
 use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
@@ -10,9 +12,9 @@ use workspacetrack::error::{Error, Kind, Result};
 use workspacetrack::history::History;
 use workspacetrack::history::json;
 use workspacetrack::store::id::{Label, SnapshotId};
-use workspacetrack::stream::quote;
-use workspacetrack::stream::recordset::{Outcome, RecordSet};
+use workspacetrack::stream::recordset::Outcome;
 use workspacetrack::stream::wire::{self, Frame, Reader};
+use workspacetrack::stream::{Framing, quote};
 
 static PAGE: Page = Page {
     name: "wt-write-manifest",
@@ -100,30 +102,53 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let request = request(&args)?;
     let frame = if args.allow_unterminated { Frame::Optional } else { Frame::Required };
     let (reader, header) = Reader::open(cli::input::stdin(), args.zero.framing(), frame)?;
-    let outcome = RecordSet::read(reader, header)?;
+    // Where most captures end: nothing changed. What is needed to see that is read while the walk goes on.
+    let guess = match (&header.root, args.zero.framing()) {
+        (Some(root), Framing::Nul) if request.dedupe && !cli.env.captures_are_off() => {
+            history(&args, cli, root).ok().and_then(|history| Guess::read(&history))
+        }
+        _ => None,
+    };
+    let root = header.root.clone();
+    let read = unchanged::read(reader, header, guess.as_ref())?;
     if cli.env.captures_are_off() {
         cli.note("captures are off (ITERION_WORKSPACE_TRACK): no snapshot was made");
         return Ok(Status::Done);
     }
-    let root = match &outcome {
-        Outcome::Complete(set) => set.header.root.clone(),
-        Outcome::Failed(..) => None,
-    };
-    let root = root.unwrap_or_else(|| cli.env.workspace_path(&args.workspace));
-    let history = History::new(&cli.env.store(&args.store, &root)?, cli.env.run(&args.run)?);
-    let set = match outcome {
-        Outcome::Complete(set) => set,
-        Outcome::Failed(code, text) => {
+    let is_failed = matches!(read, Read::Read(Outcome::Failed(..)));
+    let root = root.filter(|_| !is_failed).unwrap_or_else(|| cli.env.workspace_path(&args.workspace));
+    let history = history(&args, cli, &root)?;
+    let mut captured = capture(&history, read, guess, &request)?;
+    if captured.is_reused && cli.json() {
+        captured.manifest = history.manifest(&captured.manifest.id)?;
+    }
+    report(cli, &captured);
+    Ok(if args.strict && !captured.manifest.gaps.is_empty() { Status::Partial } else { Status::Done })
+}
+
+fn history(args: &Args, cli: &Cli, root: &Path) -> Result<History> {
+    Ok(History::new(&cli.env.store(&args.store, root)?, cli.env.run(&args.run)?))
+}
+
+fn capture(history: &History, read: Read, guess: Option<Guess>, request: &Request) -> Result<Captured> {
+    let set = match (read, guess) {
+        (Read::Unchanged(mut unread), Some(guess)) => {
+            if let Some(captured) = unchanged::reuse_head(history, guess, &mut unread, request)? {
+                return Ok(captured);
+            }
+            unread.into_set()?
+        }
+        (Read::Unchanged(unread), None) => unread.into_set()?,
+        (Read::Read(Outcome::Complete(set)), _) => set,
+        (Read::Read(Outcome::Failed(code, text)), _) => {
             let kind = cli::kind_of_exit_code(code);
             if kind == Kind::Limit {
-                capture::set_overflow_latch(&history)?;
+                capture::set_overflow_latch(history)?;
             }
             return Err(wire::upstream_failure(kind, &text));
         }
     };
-    let captured = capture::write_snapshot(&history, &set, &request)?;
-    report(cli, &captured);
-    Ok(if args.strict && !captured.manifest.gaps.is_empty() { Status::Partial } else { Status::Done })
+    capture::write_snapshot(history, &set, request)
 }
 
 fn request(args: &Args) -> Result<Request> {

@@ -1,5 +1,8 @@
 //! The engine's lock and the lock of the log.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use crate::sandbox::{BIN, Holder, Sandbox, run};
 
 #[test]

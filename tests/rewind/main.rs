@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "tests build workspaces by hand")]
 
+mod fanout;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -241,6 +243,20 @@ impl World {
         assert_eq!(self.recorded(&bank), before, "the bank holds what was there");
         self.check_findings(&findings, begin, &produced, &before, &expected);
 
+        self.undo(&bank);
+        assert_eq!(self.tree(), before, "undo");
+        self.rewind_to(node, iteration);
+        assert_eq!(self.tree(), expected, "the same again");
+        // A bank that found the workspace as the newest boundary had left it is only a label on that.
+        let last = self.boundaries.last_mut().unwrap();
+        last.has_stopped = true;
+        let head = self.history.index().unwrap().head.unwrap();
+        self.head_is_bank = self.history.manifest(&head).unwrap().label.unwrap().starts_with("rewind-backup:");
+        self.stands = Stands::Stopped(node, iteration);
+    }
+
+    /// Puts back what a bank holds.
+    fn undo(&self, bank: &Manifest) {
         let undo = restore::Request {
             target: bank.id.clone(),
             scope: None,
@@ -255,15 +271,6 @@ impl World {
         };
         let index = self.place().history.index().unwrap();
         restore::run(&self.place(), &index, &undo).unwrap();
-        assert_eq!(self.tree(), before, "undo");
-        self.rewind_to(node, iteration);
-        assert_eq!(self.tree(), expected, "the same again");
-        // A bank that found the workspace as the newest boundary had left it is only a label on that.
-        let last = self.boundaries.last_mut().unwrap();
-        last.has_stopped = true;
-        let head = self.history.index().unwrap().head.unwrap();
-        self.head_is_bank = self.history.manifest(&head).unwrap().label.unwrap().starts_with("rewind-backup:");
-        self.stands = Stands::Stopped(node, iteration);
     }
 
     fn rewind_to(&mut self, node: &str, iteration: u64) -> (Manifest, Findings) {

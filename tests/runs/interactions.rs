@@ -100,7 +100,8 @@ fn the_first_answer_stays() {
     json(&sandbox, &["run-interaction", "answer", "later", "{\"a\":3}"]);
     go(&sandbox, &["run-interaction", "answer", "none", "{}"]).says(2, "no interaction 'none'");
     json(&sandbox, &["run-interaction", "retire", "later"]);
-    go(&sandbox, &["run-interaction", "answer", "later", "{}"]).says(6, "retired");
+    let refusal = go(&sandbox, &["run-interaction", "answer", "later", "{}", "--json"]).says(6, "retired");
+    assert!(refusal.contains("\"state\":\"retired\""), "{refusal}");
     assert_eq!(
         events(&sandbox, "*answer*"),
         [
@@ -157,4 +158,17 @@ fn an_answer_keeps_what_it_does_not_know() {
         .replace("\"answers\": {}", "\"answers\": {\n    \"x\": 1.0\n  }");
     assert_eq!(after, expected);
     assert!(events(&sandbox, "*").is_empty());
+}
+
+/// I 111: an answer is stored and told, and is nobody's output; what the node does next is not decided here.
+#[test]
+fn an_answer_to_a_recovery_pause_changes_nothing_else() {
+    let sandbox = with_status("paused_waiting_human");
+    let before = std::fs::read(sandbox.run_dir().join("run.json")).unwrap();
+    ask(&sandbox, &["n", "{\"AUTH_FAILED\":\"log in\"}", "--kind", "recovery"]);
+    json(&sandbox, &["run-interaction", "answer", "r_n", "{\"ok\":true}"]);
+    assert_eq!(stored(&sandbox, "interactions/r_n.json")["kind"], "recovery");
+    assert_eq!(std::fs::read(sandbox.run_dir().join("run.json")).unwrap(), before);
+    assert!(!sandbox.run_dir().join("artifacts").exists());
+    assert_eq!(events(&sandbox, "node_*").len(), 0);
 }

@@ -11,7 +11,6 @@
 #[allow(dead_code, reason = "shared with the tests of the event log")]
 mod sandbox;
 
-mod record;
 mod artifacts;
 mod attachments;
 mod files_deleted;
@@ -20,5 +19,16 @@ mod files_race;
 mod interactions;
 mod messages;
 mod plans_tools;
+mod record;
 mod shell;
 mod turns_log;
+
+// The life of a run.
+mod delete;
+mod deployment;
+mod fixtures;
+mod life;
+mod lock;
+mod prune;
+mod reconcile;
+mod show;

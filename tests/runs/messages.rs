@@ -81,7 +81,8 @@ fn a_step_is_made_from_the_state_before_and_once() {
     say(&sandbox, &["deliver", "a"]).says(6, "is cancelled");
     say(&sandbox, &["queue", "y", "--id", "b"]).ends(0).clear();
     say(&sandbox, &["deliver", "b"]).ends(0).clear();
-    say(&sandbox, &["cancel", "b"]).says(6, "is delivered");
+    let conflict = say(&sandbox, &["cancel", "b", "--json"]).says(6, "is delivered");
+    assert!(conflict.contains("\"status\":\"delivered\""), "{conflict}");
     say(&sandbox, &["deliver", "none"]).says(2, "no message 'none'");
     say(&sandbox, &["queue", "x", "--id", "a"]).says(6, "with this id already");
     say(&sandbox, &["queue", "  "]).says(2, "no text");
@@ -242,4 +243,62 @@ fn a_long_text_is_cut_in_its_event_only() {
     assert!(event.len() > 1 << 20 && event.len() < (1 << 20) + 500);
     feed(&sandbox, &["run-message", "queue", "-", "--id", "b"], "x".repeat(11 << 20)).says(7, "above the limit");
     assert_eq!(ids(&sandbox, &["list"]), ["a"]);
+}
+
+/// K 142: whatever many do at the same time, each message goes its way step by step, and each step is told once.
+#[test]
+fn many_hands_make_only_steps_that_there_are() {
+    const HANDS: u64 = 6;
+    const STEPS: u64 = 30;
+    let sandbox = with_status("running");
+    let successes: usize = std::thread::scope(|scope| {
+        let hands: Vec<_> = (0..HANDS)
+            .map(|hand| {
+                let sandbox = &sandbox;
+                scope.spawn(move || {
+                    // Numbers that look like chance and are the same every time.
+                    let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(hand + 1);
+                    let steps = (0..STEPS).filter(|_| {
+                        state =
+                            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        let id = ["a", "b", "c", "d", "e", "f", "g", "h"][(state >> 33) as usize % 8];
+                        let done = match (state >> 40) % 5 {
+                            0 => say(sandbox, &["queue", "x", "--id", id]),
+                            1 => say(sandbox, &["queue-once", id, "x"]),
+                            2 => say(sandbox, &["deliver", id]),
+                            3 => say(sandbox, &["consume", id]),
+                            _ => say(sandbox, &["cancel", id]),
+                        };
+                        assert!(matches!(done.code, 0 | 1 | 2 | 6), "{}: {}", done.code, done.err);
+                        done.code == 0
+                    });
+                    steps.count()
+                })
+            })
+            .collect();
+        hands.into_iter().map(|hand| hand.join().unwrap()).sum()
+    });
+    let mut last = std::collections::HashMap::new();
+    let mut told = Vec::new();
+    for line in log(&sandbox).lines() {
+        let json: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (id, status) = (json["id"].as_str().unwrap().to_owned(), json["status"].as_str().unwrap().to_owned());
+        let before = last.insert(id.clone(), status.clone());
+        let step = (before.as_deref(), &*status);
+        let is_there = matches!(
+            step,
+            (None, "queued") | (Some("queued"), "delivered" | "cancelled") | (Some("delivered"), "consumed")
+        );
+        assert!(is_there, "{id}: {step:?}");
+        told.push(format!("user_message_{status} {id}"));
+    }
+    assert_eq!(told.len(), successes, "each success is one line");
+    let events: Vec<_> = events(&sandbox, "user_message_*")
+        .iter()
+        .map(|event| {
+            let data: serde_json::Value = serde_json::from_str(event.splitn(3, ' ').last().unwrap()).unwrap();
+            format!("{} {}", event.split(' ').next().unwrap(), data["id"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(events, told, "in the same order");
 }

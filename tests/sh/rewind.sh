@@ -6,26 +6,8 @@ set -eu
 
 # shellcheck source=tests/sh/helpers
 . "$SCRIPTS/../tests/sh/helpers"
-
-workspace() {
-	mkdir ws
-	cd ws
-	echo one >one
-	echo two >two
-}
-
-boundary() {
-	script wt-boundary -q "$@"
-}
-
-# own SNAPSHOT: its own label.
-own() {
-	wt-log --json | sed -n 's/^{"id":"'"$(wt-label --resolve "$1")"'".*"label":"\([^"]*\)","created_at.*/\1/p'
-}
-
-count() {
-	wt-log --all | wc -l
-}
+# shellcheck source=tests/sh/rewind-helpers
+. "$SCRIPTS/../tests/sh/rewind-helpers"
 
 # Facts 3: an alias points to the same snapshot and moves nothing else.
 test_pre_behind_the_end_of_a_node_is_an_alias_without_a_walk() {
@@ -109,6 +91,8 @@ test_boundaries_that_make_no_sense_are_refused() {
 	expect 2 boundary before one
 	expect 2 boundary pre one x
 	expect 2 boundary pre one 01
+	expect 2 boundary pre one 1000000000000000000
+	expect 2 run_node --iter 1000000000000000000 one -- true
 	expect 2 boundary pre one 0 more
 	expect 2 boundary gate one
 	expect 2 boundary pre one --nonsense
@@ -136,31 +120,6 @@ test_odd_names_of_nodes_pass() {
 	done
 }
 
-
-# rewind ARG...: the report goes to ../report, what it says to ../said.
-rewind() {
-	wt-rewind "$@" >../report 2>../said
-}
-
-# said TEXT: a line of the report, with T for the tab.
-reported() {
-	grep -qx "$1	$2" ../report || fail "not reported: $1 $2"
-}
-
-lines() {
-	grep -c "^$1	" ../report || :
-}
-
-bank_of_report() {
-	sed -n 's/^bank	//p' ../report
-}
-
-# node NAME [ITERATION] -- COMMAND: a node that ends well.
-node() {
-	boundary pre "$1" "$2" >/dev/null
-	eval "$3"
-	boundary post "$1" "$2" >/dev/null
-}
 
 # Facts 47.
 test_what_a_node_did_is_taken_back_and_what_somebody_did_stays() {
@@ -377,6 +336,29 @@ test_a_resume_that_failed_is_called_again() {
 	[ -e mine ] && [ ! -e made ] || fail "the wrong one went"
 }
 
+# The run had stopped, and went on without saying so: nobody knows since when.
+test_what_changed_behind_a_stop_without_a_resume_is_named() {
+	workspace
+	node build 0 'echo node >one'
+	script wt-undo -q pre:build:0 >/dev/null
+	echo mine >mine
+	node check 0 'echo node >two'
+	rewind --node build
+	[ "$(cat two)" = two ] || fail "not restored"
+	reported overlap mine
+	echo mine >again
+	node build 0 'echo node >three'
+	rewind --node build --iter 0
+	reported overlap again
+	boundary resume build 1 >/dev/null
+	echo node >four
+	script wt-bank -q >/dev/null
+	boundary post build 1 >/dev/null
+	rewind --node build
+	[ "$(lines overlap)" -eq 0 ] || fail "a bank while a node is at work is no stop: $(cat ../report)"
+	[ ! -e four ] || fail "not restored"
+}
+
 # W4: without a mark nobody can tell, and the way to decide is a command that works.
 test_a_process_that_died_without_a_mark_leaves_undecided_paths() {
 	workspace
@@ -416,6 +398,18 @@ test_what_the_run_made_and_is_ignored_now_is_named() {
 	expect 3 rewind --node build
 	reported keep:ignored made.o
 	[ "$(cat one)" = one ] && [ -e made.o ] || fail "the wrong one was restored"
+}
+
+# A node that hides what it makes: no boundary shows it, but the rules of before do when they are back.
+test_what_the_run_hid_by_its_own_rules_is_named() {
+	workspace
+	node build 0 'echo "hidden*" >.gitignore; echo node >hidden.a; mkdir d; echo node >d/hidden; echo node >one'
+	rewind --node build
+	[ ! -e .gitignore ] && [ "$(cat one)" = one ] || fail "not restored"
+	reported left hidden.a
+	reported left d/hidden
+	grep -q 'the ignore rules are others now' ../said || fail "$(cat ../said)"
+	run-events cat --last 1 | grep -q '"files_left_in_place_paths":\["d/hidden","hidden.a"\]' || fail "the event"
 }
 
 # W7: one label for several passes means the first one, and somebody has to say so.
@@ -597,10 +591,6 @@ test_a_rewind_that_is_killed_anywhere_can_be_undone_and_finished() {
 }
 
 
-run_node() {
-	script wt-run-node -q "$@"
-}
-
 test_a_command_is_run_as_a_node() {
 	workspace
 	[ "$(run_node build -- sh -c 'echo made >made; echo out')" = out ] || fail "the output is the command's"
@@ -642,6 +632,21 @@ test_a_command_that_follows_a_stop_is_a_resume() {
 	wt-label -q resume:build:2 >/dev/null || fail "no resume behind a rewind"
 	run_node outer -- "$SCRIPTS/wt-run-node" -q inner -- true
 	expect 1 wt-label -q resume:inner:0
+}
+
+# Each command is a process of its own; nobody can tell who was at work between two of them.
+test_an_edit_between_two_commands_stays_and_is_named() {
+	workspace
+	run_node plan -- sh -c 'echo plan >plan'
+	echo mine >one
+	echo mine >mine
+	run_node build -- sh -c 'echo build >build'
+	rewind --node build
+	[ "$(cat one)" = mine ] && [ -e mine ] && [ ! -e build ] || fail "the wrong one went"
+	rewind --node plan
+	[ "$(cat one)" = mine ] && [ -e mine ] && [ ! -e plan ] || fail "the wrong one went"
+	reported undecided one
+	reported undecided mine
 }
 
 test_a_command_is_not_run_if_its_beginning_cannot_be_marked() {

@@ -64,3 +64,27 @@ fn a_journal_of_nothing_but_garbage_stops_the_capture_before_labels_move() {
     sandbox.sh("stage_ls | stage_hash | stage_write --label b").fails(4);
     assert_eq!(std::fs::read(sandbox.stored().index_path()).unwrap(), index);
 }
+
+#[test]
+fn numbering_goes_on_in_a_journal_of_any_length() {
+    let sandbox = Sandbox::new();
+    sandbox.file("f", "1");
+    let id = sandbox.capture("first");
+    // Longer than what is read of it, with a tail that nobody can understand and that is longer, too.
+    let steps: String = (0..200).map(|number| format!("set\tlabel-{number}\t{id}\n")).collect();
+    sandbox.call().stdin(steps).run(&["wt-label", "--stdin"]).ok();
+    let path = sandbox.stored().journal_path();
+    let last = || -> u64 {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mark: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        mark["seq"].as_u64().unwrap()
+    };
+    let seq = last();
+    sandbox.sh("wt-label another HEAD").ok();
+    assert_eq!(last(), seq + 1);
+    let mut text = std::fs::read(&path).unwrap();
+    text.extend_from_slice(&vec![b'x'; 40_000]);
+    std::fs::write(&path, text).unwrap();
+    sandbox.sh("wt-label a-third HEAD").ok();
+    assert_eq!(last(), seq + 2);
+}

@@ -162,3 +162,35 @@ fn a_pattern_of_many_stars_takes_no_longer_than_another() {
     // A backtracking matcher would take hours.
     assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
 }
+
+#[test]
+fn records_that_leave_while_the_walk_goes_on_are_those_of_a_finished_one() {
+    let sandbox = Sandbox::new();
+    sandbox.everything();
+    // An empty directory stands by its bare name, any other by its name and a slash: others may stand between.
+    for name in ["d", "d-", "d- x", "d-x", "d.e", "d0", "e", "e!", "e-"] {
+        sandbox.dir(format!("empty/{name}")).file(format!("full/{name}/f"), "1");
+        sandbox.dir(format!("mixed/{name}"));
+    }
+    sandbox.file("mixed/d -file", "1").file("mixed/d- /f", "1").file("mixed/e/f", "1").file("mixed/e-/f", "1");
+    for number in 0..3000 {
+        sandbox.file(format!("many/{}/{number}", number % 50), "");
+    }
+    sandbox.sh("chmod 0 mixed/d0 many/7").ok();
+    let records = |script: &str| {
+        let ran = sandbox.sh(&format!("{script} | grep -v '^#start '")).ok();
+        assert!(ran.ends_with("#end"));
+        ran
+    };
+    let finished = records("wt-ls-files --records");
+    let streamed = records("wt-lock -s -- wt-ls-files --records");
+    assert_eq!(streamed, finished);
+    let paths: Vec<&str> =
+        finished.lines().filter_map(|line| line.split_once('\t')).map(|(_, path)| path).collect();
+    assert!(paths.len() > 3000);
+    sandbox.sh("chmod 755 mixed/d0 many/7").ok();
+    let failed = sandbox.sh("wt-lock -s -- wt-ls-files --records --max-files 2000");
+    assert_eq!(failed.code, 7, "{}", failed.text());
+    assert!(failed.out().lines().last().unwrap().starts_with("#fail 7 "), "{}", failed.text());
+    assert!(failed.err().contains("most of those seen below 'many'"), "{}", failed.err());
+}

@@ -19,6 +19,7 @@ mod sandbox;
 mod cat_object;
 mod concurrency;
 mod counts;
+mod counts_capture;
 mod cross_product;
 mod docs;
 mod durability;

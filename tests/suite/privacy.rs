@@ -36,7 +36,7 @@ fn a_file_is_made_with_its_final_mode() {
     let script = "umask 000; stage_ls >$X/ls
         strace -f -o $X/trace -e trace=openat,mkdirat,mkdir,open,creat wt-hash-object -w -z --stdin-records <$X/ls >$X/hashed
         strace -f -o $X/more -e trace=openat,mkdirat,mkdir,open,creat wt-write-manifest -z <$X/hashed >/dev/null
-        cat $X/trace $X/more | grep -e O_CREAT -e mkdir";
+        cat $X/trace $X/more | grep -e O_CREAT -e O_TMPFILE -e mkdir";
     let ran = sandbox.sh(script);
     if ran.err().contains("ptrace") {
         eprintln!("SKIPPED: this machine does not allow tracing");

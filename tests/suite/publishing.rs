@@ -170,3 +170,52 @@ fn rules_that_change_between_walk_and_hash_are_a_conflict() {
     }
     assert!(sandbox.stored().ids().is_empty());
 }
+
+#[test]
+fn what_moves_between_the_comparison_and_the_lock_is_not_lost() {
+    // Whether the index is read or mapped depends on its size.
+    for files in [1, 2000] {
+        let sandbox = Sandbox::new();
+        for number in 0..files {
+            sandbox.file(format!("file {number}"), "1");
+        }
+        sandbox.settle();
+        let head = sandbox.capture("first");
+        sandbox.capture("first");
+        let again = |hook: &str, label: &str| {
+            let pipe = "stage_ls | stage_hash | WT_TEST_HOOK=$HOOK stage_write --label $LABEL";
+            let hook = format!("before-history-lock={hook} && touch {}", sandbox.x("ran").display());
+            let ran = sandbox.call().env("HOOK", hook).env("LABEL", label).sh(pipe);
+            assert!(std::fs::remove_file(sandbox.x("ran")).is_ok(), "the comparison found nothing new");
+            ran
+        };
+        assert_eq!(again("wt-label between HEAD", "second").ok(), head);
+        let labels = sandbox.stored().index().labels;
+        assert_eq!(labels.keys().collect::<Vec<_>>(), ["between", "first", "second"]);
+        // The newest snapshot is another one by now, and records something else.
+        let change = "unset WT_TEST_HOOK; echo 2 >another; wt-ls-files -z --records |
+            wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label newer >$X/newer";
+        let ran = again(change, "third");
+        assert_eq!(ran.code, 6, "{}", ran.text());
+        let labels = sandbox.stored().index().labels;
+        assert_eq!(labels.keys().collect::<Vec<_>>(), ["between", "first", "newer", "second"]);
+        sandbox.stored().check();
+    }
+}
+
+#[test]
+fn a_purge_between_the_comparison_and_the_lock_is_seen() {
+    let sandbox = Sandbox::new();
+    // Its time lies ahead: it has no row in the stat cache, and only the manifest tells of it.
+    sandbox.file("kept", "1").file("secret", "key").mtime("secret", 4_000_000_000, 5).settle();
+    let head = sandbox.capture("first");
+    let hook =
+        format!("before-history-lock=wt-purge -q --yes secret >$X/purge; touch {}", sandbox.x("ran").display());
+    let pipe = "stage_ls | stage_hash >$X/hashed; WT_TEST_HOOK=$HOOK stage_write --label second <$X/hashed";
+    let ran = sandbox.call().env("HOOK", hook).sh(pipe);
+    assert!(sandbox.x("ran").exists(), "the comparison found nothing new");
+    assert_ne!(ran.out(), head, "head does not have the file any more");
+    // The content went with the purge, so that the capture has to be made again.
+    assert!(ran.fails(4).contains("is not in the pool"));
+    assert!(!sandbox.stored().index().labels.contains_key("second"));
+}

@@ -42,7 +42,7 @@ const WRITING: [&str; 22] = [
 ];
 
 /// Names below the store; only `store::layout` may spell them.
-const STORE_NAMES: [&str; 12] = [
+const STORE_NAMES: [&str; 15] = [
     "\"workspace-objects\"",
     "\"index.json\"",
     "\"labels.log\"",
@@ -55,6 +55,9 @@ const STORE_NAMES: [&str; 12] = [
     "\"artifact_files\"",
     "\"interactions\"",
     "\".upload-",
+    "\".pid\"",
+    "\"assistant-run-watches.json\"",
+    "\"assistant-missions.json\"",
 ];
 
 fn library() -> PathBuf {

@@ -211,6 +211,30 @@ fn over_all_runs_the_oldest_go_first_whatever_run_they_are_of() {
     let _ = box_.run("wt-forget", &["--store-max-bytes", "0", "--max-bytes", "0", "--run", "r"]).exits(2);
 }
 
+/// The original begins a second chain where it cannot read its index; the first one lives on under its labels.
+#[test]
+fn a_chain_that_head_does_not_reach_stays_as_true_as_the_others() {
+    let (box_, ids) = chain(&["pre:a:0", "post:a:0", "resume:b:0", "bank:1", "post:b:0"]);
+    put(&box_.history("r").join("index.json"), br#"{"entries":{}}"#);
+    crate::sandbox::rm(&box_.history("r").join("labels.log"));
+    box_.capture_with("r", Some("pre:z:0"), "f", b"another chain");
+    for (label, id) in [("first", &ids[0]), ("last", &ids[4])] {
+        let _ = box_.run("wt-label", &["--run", "r", label, id]).ok();
+    }
+    let told = |box_: &Sandbox| {
+        box_.run("wt-authorship", &["--run", "r", "--json", "--from", &ids[0], "--to", &ids[4]]).ok()
+    };
+    let before = told(&box_);
+    let ran = forget(&box_, &["--keep-last", "1", "-v"]);
+    assert!(ran.err.contains(&format!("{} stays: it is a boundary", ids[1])), "{ran:?}");
+    assert_eq!(told(&box_), before);
+    let _ = forget(&box_, &[&ids[2]]).exits(5).says("boundary");
+    let _ = forget(&box_, &["--max-bytes", "0"]).exits(3);
+    let _ = box_.run("wt-forget", &["--store-max-bytes", "0"]).exits(3);
+    assert_eq!(told(&box_), before);
+    sound(&box_);
+}
+
 #[test]
 fn a_snapshot_that_no_chain_reaches_goes_by_policy() {
     let (box_, ids) = chain(&["a", "b"]);

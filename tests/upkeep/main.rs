@@ -6,10 +6,13 @@
     reason = "a test fails by panicking, and says what it had to skip"
 )]
 
+mod disk;
 mod du;
 mod forget;
 mod fsck;
 mod media;
+mod no_locks;
+mod power;
 mod prune;
 mod purge;
 mod sandbox;

@@ -73,6 +73,58 @@ fn the_original_which_reads_only_entries_finds_every_hash_in_manifests_or_pins()
     }
 }
 
+/// The original's prune, without its grace: it marks `entries[].hash` of every `*.json` and takes away all else.
+fn prune_as_the_original(box_: &Sandbox) {
+    let mut marked = std::collections::HashSet::new();
+    for run in fs::read_dir(box_.runs()).unwrap() {
+        let Ok(documents) = fs::read_dir(run.unwrap().path().join("workspace/snapshots")) else { continue };
+        for path in documents
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+        {
+            let document: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            let entries = document["entries"].as_array().cloned().unwrap_or_default();
+            marked.extend(entries.iter().map(|entry| entry["hash"].as_str().unwrap().to_owned()));
+        }
+    }
+    for shard in fs::read_dir(box_.store().join("workspace-objects")).unwrap().map(|entry| entry.unwrap()) {
+        let Ok(objects) = fs::read_dir(shard.path()) else { continue };
+        for object in objects.map(|entry| entry.unwrap()) {
+            let name = [shard.file_name(), object.file_name()].map(|name| name.into_string().unwrap()).concat();
+            if !marked.contains(&name) {
+                rm(&object.path());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_that_the_original_prunes_too_keeps_everything_after_each_of_our_clean_ups() {
+    use std::os::unix::ffi::OsStrExt;
+    let box_ = Sandbox::new();
+    box_.write(".gitignore", b"# rules\n");
+    for (number, label) in ["pre:n:0", "bank:0", "post:n:0", "mine"].into_iter().enumerate() {
+        symlink(format!("target {number}"), box_.workspace().join(format!("l{number}"))).unwrap();
+        put(&box_.workspace().join(std::ffi::OsStr::from_bytes(b"\xff")), format!("raw {number}").as_bytes());
+        box_.capture_with("r", Some(label), "f", format!("{number}").as_bytes());
+    }
+    let secret = oid(b"2");
+    let steps = [
+        vec!["wt-forget", "--run", "r", "bank:0"],
+        vec!["wt-purge", "--yes", secret.as_str()],
+        vec!["wt-fsck", "--run", "r", "--rebuild-index"],
+        vec!["wt-prune", "--grace", "0"],
+    ];
+    for step in steps {
+        let _ = box_.run(step[0], &step[1..]).ok();
+        prune_as_the_original(&box_);
+        assert_eq!(box_.run::<&str>("wt-fsck", &[]).ok(), "", "after {step:?}");
+    }
+    for content in [&b"target 0"[..], b"target 3", b"raw 3", b"raw 0", b"3", b"# rules\n"] {
+        assert!(box_.object(content).exists(), "{}", String::from_utf8_lossy(content));
+    }
+}
+
 #[test]
 fn dry_run_and_real_run_print_the_same_and_the_dry_run_changes_nothing() {
     let box_ = store_with_garbage();

@@ -52,12 +52,16 @@ fn disturb(box_: &Sandbox, command: &str, random: &mut Random, tally: &Tally) {
             std::thread::sleep(Duration::from_millis(random.below(30)));
             let _ = kill_process_group(group, Signal::STOP);
             std::thread::sleep(Duration::from_millis(random.below(120)));
-            let _ = kill_process_group(group, Signal::CONT);
+            // A process that is being forked meanwhile may stop after the others went on.
+            while child.try_wait().unwrap().is_none() {
+                let _ = kill_process_group(group, Signal::CONT);
+                std::thread::sleep(Duration::from_millis(20));
+            }
             tally.stopped.fetch_add(1, Ordering::Relaxed);
         }
         _ => {}
     }
-    child.wait().unwrap();
+    assert_ne!(child.wait().unwrap().code(), Some(127), "the shell finds the program: {command}");
     tally.done.fetch_add(1, Ordering::Relaxed);
 }
 

@@ -80,6 +80,6 @@ a path a line, quoted as git quotes, with `-z` ended by NUL.",
             script: "run-artifact files-dir --run demo >/dev/null\nrun-artifact files --run demo",
         },
     ],
-    see_also: &["run-events(1)", "wt-store(5)"],
+    see_also: &["run-record(1)", "run-events(1)", "wt-store(5)"],
     effect: Effect::Changes,
 };

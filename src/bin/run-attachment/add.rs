@@ -108,8 +108,8 @@ pub(crate) fn remove(options: &RemoveOptions, cli: &mut Cli) -> Result<Status> {
         options.names.iter().map(|name| Component::named("attachment name", name)).collect::<Result<_>>()?;
     let (store, run) = cli.env.run_store(&options.run)?;
     store.refuse_deleted(&run)?;
-    let names = if options.all { attachment::names(&store, &run)? } else { named };
-    for name in names {
+    let all = if options.all { attachment::names(&store, &run)? } else { named };
+    for name in all {
         let removed = attachment::remove(&store, &run, &name)?;
         let receipt = Json::object([("name", Json::string(name.as_str())), ("removed", Json::boolean(removed))]);
         cli.receipt(receipt, &Told::NotWanted);

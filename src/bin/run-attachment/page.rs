@@ -75,6 +75,6 @@ nothing; with `--json` `valid`.",
             script: "run-attachment add --run demo README >/dev/null\nlink=$(run-attachment presign --run demo README --expires 1h)\nexp=$(echo \"$link\" | sed 's/.*\"exp\":\\([0-9]*\\).*/\\1/')\nsig=$(echo \"$link\" | sed 's/.*\"sig\":\"\\([0-9a-f]*\\)\".*/\\1/')\nrun-attachment verify --run demo README --exp \"$exp\" --sig \"$sig\"",
         },
     ],
-    see_also: &["sha256sum(1)", "wt-store(5)"],
+    see_also: &["run-record(1)", "sha256sum(1)", "wt-store(5)"],
     effect: Effect::Changes,
 };

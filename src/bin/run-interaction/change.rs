@@ -37,7 +37,7 @@ pub(crate) struct AskOptions {
     /// What becomes of the run meanwhile
     #[arg(long, value_enum, value_name = "KIND", default_value = "blocking")]
     kind: Kind,
-    /// The id [default: RUN_NODE, or `RUN_NODE_N` in iteration N]
+    /// The id [default: `RUN_NODE`, or `RUN_NODE_N` in iteration N]
     #[arg(long, value_name = "ID", conflicts_with = "iteration")]
     id: Option<String>,
     /// The iteration of the node, for the id

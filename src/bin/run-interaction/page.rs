@@ -27,7 +27,7 @@ run waits after a failure and any answer only says that the node may be executed
 
 `ask` makes an interaction. Its id is RUN_NODE, or RUN_NODE_N in iteration N above 0, or what `--id` says. The same question \
 again is a success as long as it is open; another one with that id is a conflict. The event is `human_input_requested`. It \
-does not pause the run: who asks a question that is not async does that next.
+does not pause the run: who asks a question that is not async does that next, with `run-record pause --interaction ID`.
 
 `answer` stores the answers. It is done once: of many who answer at the same time one wins, and all others end in 6 and \
 change nothing. An answer whose writer was killed before its event was written is completed by the same answer given again. \
@@ -77,6 +77,6 @@ with `--pending`, `--answered` or `--async`, the oldest question first.",
             script: "run-interaction ask --run demo review '{\"approved\":\"Ship?\"}' >/dev/null\nrun-interaction turn --run demo demo_review companion --content 'Run the smoke test.'\nrun-interaction turn --run demo demo_review human --content Passed. --expect 1",
         },
     ],
-    see_also: &["run-events(1)", "run-event-types(7)", "wt-store(5)"],
+    see_also: &["run-record(1)", "run-events(1)", "run-event-types(7)", "wt-store(5)"],
     effect: Effect::Changes,
 };

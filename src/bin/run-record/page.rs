@@ -35,8 +35,8 @@ document with a newer `format_version` is read with a warning and never written.
 reading and refused on writing.
 
 HOW IT IS WRITTEN. Under the lock `.write.lock` the document is read, changed and replaced by a whole new file, which is on the disk before the command says \
-so; where a flush of the event log had failed that is made up for first. All writers \
-take `--expect-revision N`. Who expects something that is no longer so ends in 6, with the stored revision and status in the error, and \
+so; where a flush of the event log had failed that is made up for first. All that \
+change a document which is there take `--expect-revision N`. Who expects something that is no longer so ends in 6, with the stored revision and status in the error, and \
 nothing is written. A deleted run is written by nobody.
 
 THE STATUSES. `queued`: accepted, not begun. `running`: an engine executes it. `paused_waiting_human`: a question waits for answers. \

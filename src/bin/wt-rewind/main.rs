@@ -3,14 +3,13 @@
 //! One process holds the workspace lock from the first look to the last change; the parts are `history::pivot`,
 //! `history::authorship`, `act::bank`, `act::restore`, and `act::rewind`, which joins them.
 
+mod other;
 mod page;
 mod report;
 
-use std::ffi::OsString;
 use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::ValueEnum;
 use workspacetrack::act::bank;
@@ -20,7 +19,7 @@ use workspacetrack::act::rewind::event::{self, Extra, Told};
 use workspacetrack::act::rewind::{self, Extent, Findings, Prepared, Request};
 use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::{self, Cli, Status};
-use workspacetrack::error::{Error, IoContext, Result};
+use workspacetrack::error::{Error, Result};
 use workspacetrack::history::History;
 use workspacetrack::history::manifest::Manifest;
 use workspacetrack::run::events::append::{Sync, Synced, Writer};
@@ -99,8 +98,8 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let run = cli.env.run(&args.run)?;
     match (&args.node, &args.restore_snapshot) {
         (Some(node), _) => rewind_to(&args, cli, node, run),
-        (None, Some(snapshot)) => restore_snapshot(&args, cli, snapshot, &run),
-        (None, None) => become_program(cli, "wt-log", &args, &run, &[]),
+        (None, Some(snapshot)) => other::restore_snapshot(&args, cli, snapshot, &run),
+        (None, None) => other::list_snapshots(&args, cli, &run),
     }
 }
 
@@ -249,40 +248,4 @@ fn common_options(args: &Args, run: &RunId) -> String {
 
 fn undo_command(args: &Args, run: &RunId, bank: &SnapshotId) -> String {
     format!("wt-undo {} {bank}", common_options(args, run))
-}
-
-fn restore_snapshot(args: &Args, cli: &Cli, snapshot: &str, run: &RunId) -> Result<Status> {
-    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
-    Standstill::of(&store, run, Finished::Allowed)?;
-    let history = History::new(&store, run.clone());
-    let id = history.resolve(&history.index()?, snapshot)?;
-    history.manifest(&id)?;
-    cli.note("this is larger than a rewind: it restores the whole tree, whoever changed it");
-    let mut words: Vec<OsString> = Vec::new();
-    for path in &args.protect {
-        words.extend(["--protect".into(), path.clone().into_os_string()]);
-    }
-    for (is_given, word) in [(args.dry_run, "--dry-run"), (args.all_or_nothing, "--all-or-nothing")] {
-        words.extend(is_given.then(|| word.into()));
-    }
-    words.extend(["--".into(), id.as_str().into()]);
-    become_program(cli, "wt-undo", args, run, &words)
-}
-
-/// Becomes another of our programs, which does the whole work.
-fn become_program(cli: &Cli, name: &str, args: &Args, run: &RunId, words: &[OsString]) -> Result<Status> {
-    let mut next = Command::new(name);
-    if let Some(workspace) = &args.workspace.workspace {
-        next.arg("-C").arg(workspace);
-    }
-    if let Some(store) = &args.store.store {
-        next.arg("--store").arg(store);
-    }
-    next.arg("--run").arg(run.as_str());
-    for (is_given, option) in
-        [(cli.quiet(), "-q"), (cli.json(), "--json"), (args.workspace.yes_this_root, "--yes-this-root")]
-    {
-        next.args(is_given.then_some(option));
-    }
-    Err(next.args(words).exec()).on("cannot run", name)
 }

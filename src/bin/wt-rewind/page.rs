@@ -22,11 +22,11 @@ pub(crate) static PAGE: Page = Page {
         A path is undecided if the run came back without having marked that it had stopped: then it may be debris of a \
         process that died, or somebody's edit. It is left and named, with the command that takes it back, too.\n\n\
         `--restore-snapshot` is the larger operation: as wt-undo(1), it banks and then restores the whole tree of any \
-        snapshot, whoever changed it; also of a finished run.",
+        snapshot, whoever changed it; also of a finished run. No engine can begin to execute the run until it has ended.",
     output: "First `bank`, a tab and the id of the bank. Then what was restored, as wt-restore(1) prints it. Then word, tab and \
         path: `overwritten` for what somebody had changed since the newest boundary and was restored all the same; `left` \
-        for somebody's changes that stay; `overlap` for what was restored and somebody else had changed, too, while the run \
-        was parked; `undecided`; `shared:RUN` for what was restored and another run had changed in this workspace, too; and \
+        for somebody's changes that stay; `overlap` for what was restored and somebody else had changed, too, or may have, while \
+        the run or one of its nodes was parked; `undecided`; `shared:RUN` for what was restored and another run had changed in this workspace, too; and \
         `gap:REASON` for what the boundary or the bank did not capture. With `--json`, an \
         object with `bank`, one for each restored path, and last an object `rewind` with all of it. With `--dry-run` the \
         same, without a bank.",

@@ -141,8 +141,11 @@ pub(crate) fn explain(
         cli.warn(notice);
     }
     let findings = told.findings;
-    for error in &findings.unknown_runs {
+    for error in &findings.unknown {
         cli.warn(error);
+    }
+    if report.is_some_and(Report::changed_the_rules) {
+        cli.note("the ignore rules are others now; what they no longer hide was left as it is");
     }
     if !findings.shared.is_empty() {
         let count = findings.shared.len();

@@ -15,7 +15,7 @@ use crate::history::coverage::{Coverage, Gap, Selection};
 use crate::history::index::Index;
 use crate::history::label;
 use crate::history::manifest::{Entry, Manifest, Node};
-use crate::history::rows;
+use crate::history::rows::{self, Pass, Row};
 use crate::store::engine_lock;
 use crate::store::fsio::document::Published;
 use crate::store::id::{Label, ObjectId, SnapshotId};
@@ -74,7 +74,7 @@ pub struct Captured {
 /// [`Kind::Refused`] for another workspace than head's; [`Kind::Damaged`] when an object it names is not in the pool.
 /// Nothing has moved then.
 pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> Result<Captured> {
-    engine_lock::refuse_foreign_engine(history.store(), history.run(), request.while_running)?;
+    refuse_foreign_engine(history, request)?;
     let pool = Pool::create(history.store())?;
     let _history_lock = history.lock_for_change()?;
     let mut index = history.index()?;
@@ -97,10 +97,6 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
     let same = head.as_ref().filter(|head| manifest.records_the_same(head));
     refuse_stale(set, &index, same.is_some())?;
 
-    let may_reuse = |head: &Manifest| {
-        let is_boundary = labels.iter().any(|label| label::is_boundary(label));
-        request.dedupe && (!is_boundary || head.label.as_deref().is_some_and(label::is_boundary))
-    };
     let source_of = |manifest: &Manifest| match &manifest.coverage.selection {
         Selection::Rules { source, .. } => Some(source.clone()),
         Selection::Listed | Selection::Original => None,
@@ -110,7 +106,7 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         .and_then(source_of)
         .filter(|source| source != "none" && source_of(&manifest).is_some_and(|now| now != *source));
     let is_reused = match same {
-        Some(head) if may_reuse(head) => {
+        Some(head) if may_reuse(head, request, &labels) => {
             manifest = head.clone();
             true
         }
@@ -139,7 +135,17 @@ pub fn set_overflow_latch(history: &History) -> Result<()> {
     history.apply(&mut index, Change { overflowed: Some(true), ..Change::default() })
 }
 
-fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
+pub(super) fn refuse_foreign_engine(history: &History, request: &Request) -> Result<()> {
+    engine_lock::refuse_foreign_engine(history.store(), history.run(), request.while_running)
+}
+
+/// Whether a capture that records what head records may be head: a boundary never ends up on a bank.
+pub(super) fn may_reuse(head: &Manifest, request: &Request, labels: &[String]) -> bool {
+    let is_boundary = labels.iter().any(|label| label::is_boundary(label));
+    request.dedupe && (!is_boundary || head.label.as_deref().is_some_and(label::is_boundary))
+}
+
+pub(super) fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
     let mut labels = Vec::new();
     for wish in wishes {
         let label = match wish {
@@ -165,7 +171,12 @@ fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
 }
 
 /// The manifest that the stream describes; its id is a placeholder until it is published.
-fn candidate(pool: &Pool, set: &RecordSet, head: Option<&Manifest>, label: Option<String>) -> Result<Manifest> {
+pub(super) fn candidate(
+    pool: &Pool,
+    set: &RecordSet,
+    head: Option<&Manifest>,
+    label: Option<String>,
+) -> Result<Manifest> {
     let mut entries = Vec::with_capacity(set.records.len());
     let mut gaps = Vec::new();
     for record in &set.records {
@@ -284,9 +295,14 @@ fn refuse_stale(set: &RecordSet, index: &Index, is_same: bool) -> Result<()> {
 /// Under the pool's lock: everything is there, then the manifest is published under an id above all others.
 fn publish(history: &History, pool: &Pool, manifest: &mut Manifest, parent: Option<&Manifest>) -> Result<()> {
     let _pool_lock = pool.lock(Mode::Shared)?;
+    let mut old = parent.map(|parent| parent.entries.iter().peekable());
     for (entry, id, size) in manifest.files() {
-        let known = parent.and_then(|parent| parent.entry(&entry.path)).is_some_and(|old| old.node == entry.node);
-        if known {
+        // Both are sorted by path.
+        let same_path = old.as_mut().and_then(|old| {
+            while old.next_if(|old| old.path < entry.path).is_some() {}
+            old.peek().filter(|old| old.path == entry.path)
+        });
+        if same_path.is_some_and(|old| old.node == entry.node) {
             continue;
         }
         if pool.size_of(id)? != Some(size) {
@@ -322,16 +338,60 @@ fn publish(history: &History, pool: &Pool, manifest: &mut Manifest, parent: Opti
 /// The rows of everything that was seen at rest, as JSON; `None` where the stream does not say when it began.
 fn stat_cache(set: &RecordSet, index: &Index) -> Result<Option<Vec<u8>>> {
     let Some(start) = set.header.start_ns else { return Ok(None) };
-    let old = index.rows().map_err(|problem| Error::new(Kind::Damaged, problem))?;
+    let mut old = OldRows::new(index)?;
     let mut json = Vec::with_capacity(index.rows_json().len() + 1024);
     json.push(b'{');
     for record in &set.records {
         let (EntryKind::File, Content::Object(hash)) = (record.kind, &record.content) else { continue };
         let (Some(path), Some(seen)) = (record.path.to_str(), seen(record)) else { continue };
-        if is_settled(seen.mtime_ns, seen.ctime_ns, start) {
-            rows::push_row(&mut json, path, *hash, seen, rows::find(&old, path));
+        if !is_settled(seen.mtime_ns, seen.ctime_ns, start) {
+            continue;
+        }
+        let before = json.len();
+        rows::push_row(&mut json, path, *hash, seen, None);
+        let row = json.get(before..).unwrap_or_default();
+        if let Some(old) = old.row_unlike(path, row.strip_prefix(b",").unwrap_or(row))? {
+            json.truncate(before);
+            rows::push_row(&mut json, path, *hash, seen, Some(&old));
         }
     }
     json.push(b'}');
     Ok(Some(json))
+}
+
+/// The rows of the index, of which only those are read that the new ones differ from.
+struct OldRows<'a> {
+    index: &'a Index,
+    pass: Option<Pass<'a>>,
+    all: Vec<Row<'a>>,
+}
+
+impl<'a> OldRows<'a> {
+    fn new(index: &'a Index) -> Result<Self> {
+        let mut rows = Self { index, pass: Pass::new(index.rows_json()), all: Vec::new() };
+        if rows.pass.is_none() {
+            rows.read_all()?;
+        }
+        Ok(rows)
+    }
+
+    fn read_all(&mut self) -> Result<()> {
+        self.pass = None;
+        self.all = self.index.rows().map_err(|problem| Error::new(Kind::Damaged, problem))?;
+        Ok(())
+    }
+
+    /// The row that a path had, unless it is `row` byte by byte.
+    fn row_unlike(&mut self, path: &str, row: &[u8]) -> Result<Option<Row<'a>>> {
+        if let Some(pass) = &mut self.pass {
+            if pass.skip(path, row) {
+                return Ok(None);
+            }
+            if let Ok(found) = pass.find(path.as_bytes()) {
+                return Ok(found);
+            }
+            self.read_all()?;
+        }
+        Ok(rows::find(&self.all, path).cloned())
+    }
 }

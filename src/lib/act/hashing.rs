@@ -9,6 +9,7 @@ use super::intake::{Intake, Sink};
 use crate::error::{Error, Result};
 use crate::history::index::Index;
 use crate::history::rows::{self, Row, Seen};
+use crate::store::id::ObjectId;
 use crate::store::pool::{Pool, PoolWriter};
 use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind, Record};
@@ -38,7 +39,7 @@ impl<'a> StatCache<'a> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the pool cannot be listed.
-    pub fn lookup(&self, record: &Record) -> Result<Option<crate::store::id::ObjectId>> {
+    pub fn lookup(&self, record: &Record) -> Result<Option<ObjectId>> {
         let (Some(path), Some(seen)) = (record.path.to_str(), seen(record)) else { return Ok(None) };
         let hash = rows::find(&self.rows, path).filter(|row| row.describes(seen)).and_then(|row| row.hash);
         let Some(hash) = hash else { return Ok(None) };
@@ -130,7 +131,7 @@ impl Hashing<'_> {
                 };
                 match cached {
                     Some(id) => Ok(Some(Record { content: Content::Object(id), ..record })),
-                    None => intake.take(&record.path),
+                    None => intake.take_known_file(&record.path),
                 }
             }
         }

@@ -60,8 +60,7 @@ impl<'a> Intake<'a> {
     /// [`crate::error::Kind::Io`] for what is neither a fact about the file nor about its permissions.
     pub fn take(&mut self, path: &RelPath) -> Result<Option<Record>> {
         let full = self.workspace.path().join(path.as_path());
-        let taken = self.attempt(path);
-        match taken {
+        match self.attempt(path) {
             Ok(taken) => taken,
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                 // It, or a directory above it, is gone or has become something else.
@@ -69,6 +68,19 @@ impl<'a> Intake<'a> {
                 Some(Errno::ACCESS | Errno::PERM) => Ok(Some(self.unreadable(path))),
                 _ => Err(Error::io("cannot read", full, &error)),
             },
+        }
+    }
+
+    /// As [`Intake::take`], for a path that was a regular file a moment ago and is opened without another look.
+    ///
+    /// # Errors
+    /// As [`Intake::take`].
+    pub fn take_known_file(&mut self, path: &RelPath) -> Result<Option<Record>> {
+        match self.take_file(path) {
+            Ok(Ok(Some(record))) => Ok(Some(record)),
+            Ok(Err(error)) => Err(error),
+            // It moved, or is something else by now.
+            Ok(Ok(None)) | Err(_) => self.take(path),
         }
     }
 
@@ -124,7 +136,7 @@ impl<'a> Intake<'a> {
             return Ok(Ok(Some(gap(path, &before, GapReason::Oversized))));
         }
         let mut file = File::from(fd);
-        let read = match self.read(&mut file)? {
+        let read = match self.read(&mut file, before.size)? {
             Ok(read) => read,
             Err(error) => return Ok(Err(error)),
         };
@@ -139,11 +151,11 @@ impl<'a> Intake<'a> {
         Ok(Ok(Some(record(path, &after, Content::Object(id)))))
     }
 
-    /// Id and size of the content; `None` when it is above the cap.
-    fn read(&mut self, file: &mut File) -> io::Result<Result<Option<(ObjectId, u64)>>> {
+    /// Id and size of the content; `None` when it is above the cap. `size` is what it was before.
+    fn read(&mut self, file: &mut File, size: u64) -> io::Result<Result<Option<(ObjectId, u64)>>> {
         match self.sink {
             Sink::Store(pool) => {
-                let put = pool.put_file(file, self.cap_bytes, &mut self.buffer)?;
+                let put = pool.put_file(file, Some(size), self.cap_bytes, &mut self.buffer)?;
                 Ok(put.map(|put| put.map(|put| (put.id, put.size))))
             }
             Sink::HashOnly => {
@@ -237,7 +249,7 @@ pub fn take_stream(
 ) -> Result<(ObjectId, u64)> {
     match sink {
         Sink::HashOnly => hash::of_file(file, buffer).on("cannot read", name),
-        Sink::Store(pool) => match pool.put_file(file, u64::MAX, buffer).on("cannot read", name)?? {
+        Sink::Store(pool) => match pool.put_file(file, None, u64::MAX, buffer).on("cannot read", name)?? {
             Some(put) => Ok((put.id, put.size)),
             None => Err(Error::limit(format!("too large: {}", crate::stream::quote::path(name)))),
         },

@@ -101,8 +101,8 @@ pub struct Findings {
     pub overlap: Vec<RelPathBuf>,
     /// Restored paths that another run changed in this workspace, too.
     pub shared: Vec<Shared>,
-    /// Runs of which that cannot be told, and why.
-    pub unknown_runs: Vec<Error>,
+    /// What could not be found out, and why; the restore is done all the same.
+    pub unknown: Vec<Error>,
     /// Paths of which nobody can tell who changed them; they stay as they are.
     pub undecided: Vec<RelPathBuf>,
     /// Paths that the target or the bank did not capture.
@@ -212,10 +212,37 @@ pub fn carry_out(
         },
     )?;
     report.sort();
+    let met_paths = met.off_target.clone();
     let mut findings = find(request, prepared, met, &report);
-    (findings.shared, findings.unknown_runs) =
-        rivals::shared(place, &prepared.target.id, &touched(&report), pool.as_ref());
+    if report.changed_the_rules() && !request.dry_run {
+        match unhidden(place, &index, request, prepared, &met_paths, pool.as_ref()) {
+            Ok(paths) => findings.left.extend(paths),
+            Err(error) => findings.unknown.push(error.while_doing("cannot tell what the ignore rules had hidden")),
+        }
+        findings.left.sort_unstable();
+    }
+    let unknown;
+    (findings.shared, unknown) = rivals::shared(place, &prepared.target.id, &touched(&report), pool.as_ref());
+    findings.unknown.extend(unknown);
     Ok((report, findings))
+}
+
+/// What the ignore rules hid from the bank and the rules that were restored do not: no boundary shows who made it.
+fn unhidden(
+    place: &Place<'_>,
+    index: &Index,
+    request: &Request,
+    prepared: &Prepared,
+    met: &BTreeSet<RelPathBuf>,
+    pool: Option<&Pool>,
+) -> Result<Vec<RelPathBuf>> {
+    let Place { workspace, history, .. } = *place;
+    let look = Look { workspace, history, index, cap_bytes: request.cap_bytes, limits: &[] };
+    let target = &prepared.target;
+    let old = Side { covers: CoverageRules::load(target, pool)?, manifest: target };
+    let now = look.at(target)?;
+    let paths = diff::differences(&old, &now.side()).into_iter().map(|difference| difference.path.to_owned());
+    Ok(paths.filter(|path| !met.contains(path)).collect())
 }
 
 /// What a rewind met.

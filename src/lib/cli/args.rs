@@ -135,10 +135,70 @@ pub fn parse_duration(text: &str) -> Result<std::time::Duration, String> {
         .ok_or_else(|| "a span of time is a whole number, with s, m, h or d behind it if you like".to_owned())
 }
 
+/// Reads a span of time as Go writes it: numbers with units from `ns` to `h` one behind the other, `1m30s` or `1.5h`, or `0`.
+/// `None` for one below 0.
+///
+/// # Errors
+/// A sentence for the person.
+pub fn parse_go_duration(text: &str) -> Result<Option<std::time::Duration>, String> {
+    let wrong = || "a span of time is written as 90s, 1m30s or 1.5h".to_owned();
+    let (is_negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Ok(Some(std::time::Duration::ZERO));
+    }
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+        let (number, tail) = rest.split_at(number);
+        let unit = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit);
+        let unit = match unit {
+            "ns" => 1e-9,
+            "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return Err(wrong()),
+        };
+        seconds += number.parse::<f64>().map_err(|_| wrong())? * unit;
+        rest = tail;
+    }
+    if is_negative && seconds > 0.0 {
+        return Ok(None);
+    }
+    std::time::Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| wrong())
+}
+
 /// What a writer of history does when the engine's run lock is held.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct EngineArgs {
     /// Write although an unrelated engine holds the run's lock
     #[arg(long)]
     pub while_running: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn spans_of_time_are_read_as_go_writes_them() {
+        for (text, ms) in
+            [("0", 0), ("0s", 0), ("60s", 60_000), ("1m30s", 90_000), ("1.5h", 5_400_000), ("250ms", 250)]
+        {
+            assert_eq!(parse_go_duration(text), Ok(Some(Duration::from_millis(ms))), "{text}");
+        }
+        assert_eq!(parse_go_duration("-5s"), Ok(None));
+        for bad in ["", "5", "s", "1x", "1s2", ".s", "1..5s", "-", "now", "1e9s"] {
+            assert!(parse_go_duration(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -223,7 +223,8 @@ pub(super) fn restore_open_files() {
 static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
 
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
-/// `WT_TEST_HOOK=<moment>=<command>`. Release builds ignore all of it.
+/// `WT_TEST_TAPE`, `WT_TEST_LOCKS=<errno name>`, `WT_TEST_HOOK=<moment>=<command>`,
+/// `WT_TEST_FILE_SYSTEM=<magic number, hexadecimal>`. Release builds ignore all of it.
 pub(super) fn arm_seam() {
     if !cfg!(debug_assertions) {
         return;
@@ -245,8 +246,20 @@ pub(super) fn arm_seam() {
         .and_then(|value| value.split_once('=').map(|(name, command)| (name.to_owned(), command.to_owned())))
         .into_iter()
         .collect::<Vec<_>>();
-    let (fired, trace) = (text("WT_TEST_FIRED").map(PathBuf::from), text("WT_TEST_TRACE").map(PathBuf::from));
-    if fault.is_some() || trace.is_some() || !hooks.is_empty() {
-        seam::arm(seam::Plan { fault, fired, trace, hooks });
+    let path = |name: &str| text(name).map(PathBuf::from);
+    let (fired, trace, tape) = (path("WT_TEST_FIRED"), path("WT_TEST_TRACE"), path("WT_TEST_TAPE"));
+    let locks = text("WT_TEST_LOCKS").map(|what| match &*what {
+        "ENOLCK" => rustix::io::Errno::NOLCK,
+        _ => rustix::io::Errno::OPNOTSUPP,
+    });
+    let file_system = text("WT_TEST_FILE_SYSTEM").and_then(|magic| u32::from_str_radix(&magic, 16).ok());
+    if fault.is_some()
+        || trace.is_some()
+        || tape.is_some()
+        || locks.is_some()
+        || file_system.is_some()
+        || !hooks.is_empty()
+    {
+        seam::arm(seam::Plan { fault, fired, trace, tape, locks, hooks, file_system });
     }
 }

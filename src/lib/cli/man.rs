@@ -38,6 +38,11 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
         "ITERION_WORKSPACE_MAX_FILE_MB",
         "Files above this many MiB are gaps, where `--max-file-size` does not say it; 32 if not set.",
     ),
+    (
+        "ITERION_ORPHAN_RECONCILE_INTERVAL",
+        "How often `--watch` looks, as `90s` or `1m30s`, where the option does not say it; 60s if not set or not understood. With 0 or \
+         less it looks once.",
+    ),
     ("NO_COLOR", "If set, output is never coloured."),
 ];
 

@@ -14,6 +14,7 @@ pub mod out;
 pub mod page;
 pub mod paint;
 mod roff;
+pub mod signals;
 pub mod ticker;
 
 use std::cell::Cell;

@@ -4,8 +4,9 @@ use super::History;
 use super::index::{Index, RowsUpdate};
 use super::journal::{HEAD, Move};
 use super::label;
-use crate::error::Result;
+use crate::error::{IoContext, Result};
 use crate::store::id::SnapshotId;
+use crate::store::{fsio, layout};
 
 /// Changes that are made together: either the index shows all of them or none.
 #[derive(Default)]
@@ -28,6 +29,7 @@ impl History {
     /// [`crate::error::Kind::Io`]; the old index is then whole.
     pub fn apply(&self, index: &mut Index, change: Change) -> Result<()> {
         let mut moves = Vec::new();
+        let was_unwritten = index.is_unwritten();
         // A run that stops or comes back where it did before moves nothing, and yet the journal must know.
         let mut marks = Vec::new();
         if let Some(head) = change.head
@@ -64,8 +66,13 @@ impl History {
         if !moves.is_empty() {
             self.append_journal(&moves)?;
         }
-        if is_same {
-            return Ok(());
+        if is_same && !was_unwritten {
+            // What is there is relied on: it may be that of a program that was killed.
+            let path = layout::index(self.store().root(), self.run());
+            return match fsio::settle(&path, self.store().durability()) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                other => other.on("cannot flush the directory of", &path),
+            };
         }
         self.write_index(index, &rows)
     }

@@ -6,29 +6,23 @@
 //!
 //! Everything that differs between the two ends is in the range; what no node touched between its own two boundaries is
 //! somebody else's, and is not dropped. Nodes are ordered by the id of the snapshot at their end: ids are unique and
-//! ascend, and no clock that counts in seconds can swap two of them.
+//! ascend, and no clock that counts in seconds can swap two of them. Of nodes that ran at the same time it is the one that
+//! was at work alone when the path changed last, and else any of those that were.
 
 use std::collections::BTreeMap;
 
 use super::History;
+use super::authorship::Owner;
 use super::covers::CoverageRules;
 use super::diff::{self, Letter, Side};
 use super::index::Index;
 use super::label;
 use super::manifest::Manifest;
+use super::timeline::{Execution, Timeline};
 use crate::error::Result;
 use crate::store::id::SnapshotId;
 use crate::store::pool::Pool;
 use crate::store::relpath::RelPathBuf;
-
-/// One execution of a node.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Execution {
-    /// The node.
-    pub node: String,
-    /// The iteration.
-    pub iteration: u64,
-}
 
 /// The changes between two gates.
 #[derive(Debug)]
@@ -39,8 +33,9 @@ pub struct Range {
     pub base: SnapshotId,
     /// The end.
     pub head: SnapshotId,
-    /// Every path that differs, how, and the execution that touched it last; `None` where no node did.
-    pub changes: BTreeMap<RelPathBuf, (Letter, Option<Execution>)>,
+    /// Every path that differs, how, and the execution that touched it last: none where no node did, several of which it
+    /// may be any where they ran at the same time.
+    pub changes: BTreeMap<RelPathBuf, (Letter, Vec<Execution>)>,
 }
 
 /// A node between its two boundaries.
@@ -48,6 +43,13 @@ struct Passage {
     execution: Execution,
     pre: SnapshotId,
     post: SnapshotId,
+}
+
+/// What is read once.
+struct Known<'a> {
+    index: &'a Index,
+    timeline: &'a Timeline,
+    pool: Option<&'a Pool>,
 }
 
 impl History {
@@ -66,6 +68,8 @@ impl History {
             ends.push((None, head.clone()));
         }
         let passages = self.passages(index)?;
+        let timeline = self.timeline(index)?;
+        let known = Known { index, timeline: &timeline, pool };
         let mut ranges = Vec::new();
         let mut base = None;
         for (gate, head) in ends {
@@ -74,7 +78,7 @@ impl History {
                     Some(base) => SnapshotId::clone(base),
                     None => self.first_of_chain(&head)?,
                 };
-                let changes = self.changes(&base, &head, &passages, pool)?;
+                let changes = self.changes(&base, &head, &passages, &known)?;
                 ranges.push(Range { gate, base, head: head.clone(), changes });
             }
             base = Some(head);
@@ -110,27 +114,44 @@ impl History {
         base: &SnapshotId,
         head: &SnapshotId,
         passages: &[Passage],
-        pool: Option<&Pool>,
-    ) -> Result<BTreeMap<RelPathBuf, (Letter, Option<Execution>)>> {
+        known: &Known<'_>,
+    ) -> Result<BTreeMap<RelPathBuf, (Letter, Vec<Execution>)>> {
         let mut changes = BTreeMap::new();
         if base == head {
             return Ok(changes);
         }
-        for (path, letter) in self.letters(base, head, pool)? {
-            changes.insert(path, (letter, None));
+        for (path, letter) in self.letters(base, head, known.pool)? {
+            changes.insert(path, (letter, Vec::new()));
         }
         // The last one to touch a path has it.
         for passage in passages.iter().filter(|passage| *base < passage.post && passage.post <= *head) {
             if passage.pre == passage.post {
                 continue;
             }
-            for path in self.letters(&passage.pre, &passage.post, pool)?.keys() {
-                if let Some((_, owner)) = changes.get_mut(path) {
-                    *owner = Some(passage.execution.clone());
+            let together = self.together(passage, known)?;
+            for path in self.letters(&passage.pre, &passage.post, known.pool)?.keys() {
+                if let Some((_, owners)) = changes.get_mut(path) {
+                    let alone = || vec![passage.execution.clone()];
+                    *owners = together.get(path).cloned().unwrap_or_else(alone);
                 }
             }
         }
         Ok(changes)
+    }
+
+    /// Of the paths that changed in a passage which was not alone: who was at work when each changed last.
+    fn together(&self, passage: &Passage, known: &Known<'_>) -> Result<BTreeMap<RelPathBuf, Vec<Execution>>> {
+        let mut found = BTreeMap::new();
+        if known.timeline.beside(&passage.execution).is_empty() {
+            return Ok(found);
+        }
+        let (from, to) = (&passage.pre, Some(&passage.post));
+        for interval in self.authorship(known.index, from, to, known.pool, &|_, _| false)?.intervals {
+            if interval.owner != Owner::Parked && !interval.nodes.is_empty() {
+                found.extend(interval.paths.into_keys().map(|path| (path, interval.nodes.clone())));
+            }
+        }
+        Ok(found)
     }
 
     fn letters(

@@ -38,6 +38,16 @@ pub fn for_each_named(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) -> Result<()
         .map_err(|error| format!("neither a manifest nor a pin: {error}"))
 }
 
+/// Whether a document says that a later version of these programs wrote it: it is not damaged, only not for us.
+#[must_use]
+pub fn is_newer(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u64,
+    }
+    serde_json::from_slice::<Version>(bytes).is_ok_and(|version| version.format_version > FORMAT_VERSION_MAX)
+}
+
 /// Hands every run of exactly 64 lower-case hex digits in `bytes` to `sink`: all that a document which cannot be
 /// understood may name.
 pub fn for_each_in_text(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) {
@@ -51,23 +61,30 @@ pub fn for_each_in_text(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) {
 fn for_each_in_value(raw: &RawValue, sink: &mut dyn FnMut(ObjectId)) {
     let text = raw.get().as_bytes();
     for_each_in_text(text, sink);
-    if text.contains(&b'\\')
-        && let Ok(value) = serde_json::from_str::<serde_json::Value>(raw.get())
-    {
-        for_each_in_strings(&value, sink);
+    if text.contains(&b'\\') {
+        for_each_in_text(&unescaped(text), sink);
     }
 }
 
-fn for_each_in_strings(value: &serde_json::Value, sink: &mut dyn FnMut(ObjectId)) {
-    match value {
-        serde_json::Value::String(text) => for_each_in_text(text.as_bytes(), sink),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| for_each_in_strings(item, sink)),
-        serde_json::Value::Object(members) => members.iter().for_each(|(key, value)| {
-            for_each_in_text(key.as_bytes(), sink);
-            for_each_in_strings(value, sink);
-        }),
-        _ => {}
+/// The text with its escapes undone as far as a hash may be written with them. It reads no values, so that neither depth
+/// nor a number that fits no type of ours can hide a hash.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, tail @ ..] = rest {
+        let (byte, length) = match (first, tail) {
+            (b'\\', [b'u', digits @ ..]) => {
+                let digits = digits.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());
+                // Any other character ends a run of digits.
+                (digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or(b'?'), 6)
+            }
+            (b'\\', _) => (b'?', 2),
+            (other, _) => (*other, 1),
+        };
+        plain.push(byte);
+        rest = rest.get(length..).unwrap_or_default();
     }
+    plain
 }
 
 /// Reads entries that stand exactly as we and the original write them, and says where in the document they are; `None`
@@ -259,6 +276,16 @@ mod tests {
         found.sort();
         found.dedup();
         Ok(found)
+    }
+
+    #[test]
+    fn neither_depth_nor_large_numbers_hide_a_hash() {
+        let escaped = format!(r#""\\\"\u2028\u0061{}\n""#, &hash('a')[1..]);
+        let (open, close) = ("[".repeat(200), "]".repeat(200));
+        for member in [format!("{open}{escaped}{close}"), format!(r#"[1e400,{escaped},"\ud800"]"#)] {
+            let text = format!(r#"{{"id":"1-0001","entries":null,"later":{member}}}"#);
+            assert_eq!(named(&text).unwrap(), [hash('a')], "{text}");
+        }
     }
 
     fn hash(digit: char) -> String {

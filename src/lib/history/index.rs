@@ -19,6 +19,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::History;
+use super::journal::{HEAD, Journal};
 use super::json::{push_key, push_string};
 use super::rows::{self, Row};
 use crate::error::{Error, Kind, Result};
@@ -49,7 +50,8 @@ pub enum RowsUpdate {
 }
 
 impl History {
-    /// Reads the run's index; an absent one is empty.
+    /// Reads the run's index. Where there is none the journal says what it would hold: a first capture that was cut off
+    /// before it wrote one, or an index that was lost, must not let the next capture begin a second chain.
     ///
     /// # Errors
     /// [`Kind::Damaged`] when it cannot be understood.
@@ -57,7 +59,7 @@ impl History {
         let path = layout::index(self.store().root(), self.run());
         let document = match read_document(&path) {
             Ok(document) => document,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(Index::default()),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Index::of_journal(&self.journal()?)),
             Err(error) => return Err(error),
         };
         Index::parse(document).map_err(|problem| {
@@ -66,6 +68,19 @@ impl History {
                 self.run()
             ))
         })
+    }
+
+    /// Whether the index is still what `index` was read from. The caller holds the history lock.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub(crate) fn is_index(&self, index: &Index) -> Result<bool> {
+        let now = match read_document(&layout::index(self.store().root(), self.run())) {
+            Ok(now) => now,
+            Err(error) if error.kind() == Kind::NotFound => return Ok(index.document.is_none()),
+            Err(error) => return Err(error),
+        };
+        Ok(index.document.as_ref().is_some_and(|then| then.is_same(&now)))
     }
 
     /// Writes the index. The caller holds the history lock.
@@ -86,18 +101,51 @@ impl History {
 
 impl Index {
     fn parse(document: Document) -> Result<Self, String> {
+        if let Some((rows, tail)) = split(&document)
+            && let Ok(members) = serde_json::from_slice::<Members<'_>>(&tail)
+        {
+            let unknown = members.unknown.iter().map(|(key, raw)| {
+                // The tail begins where the rows end.
+                let place = span(&tail, raw.get().as_bytes());
+                (key.clone().into_owned(), place.start + rows.end..place.end + rows.end)
+            });
+            let unknown = unknown.collect();
+            let index = Self::of_members(members, unknown)?;
+            return Ok(Self { rows: Some(rows), document: Some(document), ..index });
+        }
         let members: Members<'_> =
             serde_json::from_slice(&document).map_err(|error| format!("not an index: {error}"))?;
         let range = |raw: &RawValue| span(&document, raw.get().as_bytes());
+        let unknown = members.unknown.iter().map(|(key, raw)| (key.clone().into_owned(), range(raw))).collect();
+        let rows = members.entries.map(range);
+        let index = Self::of_members(members, unknown)?;
+        Ok(Self { rows, document: Some(document), ..index })
+    }
+
+    fn of_members(members: Members<'_>, unknown: Vec<(String, Range<usize>)>) -> Result<Self, String> {
         let head = match members.head.as_deref() {
             None | Some("") => None,
             Some(text) => Some(SnapshotId::parse(text).ok_or("its head is not a snapshot id")?),
         };
         let labels = members.labels.unwrap_or_default();
         let labels = labels.0.into_iter().map(|(label, id)| (label.into_owned(), id.into_owned())).collect();
-        let unknown = members.unknown.into_iter().map(|(key, raw)| (key.into_owned(), range(raw))).collect();
-        let (rows, overflowed) = (members.entries.map(range), members.overflowed);
-        Ok(Self { rows, unknown, head, labels, overflowed, document: Some(document) })
+        Ok(Self { unknown, head, labels, overflowed: members.overflowed, document: None, rows: None })
+    }
+
+    fn of_journal(journal: &Journal) -> Self {
+        let mut targets = journal.targets();
+        let head = targets.remove(HEAD).and_then(SnapshotId::parse);
+        // Without a head nothing was ever finished.
+        if head.is_none() {
+            return Self::default();
+        }
+        let labels = targets.into_iter().map(|(label, id)| (label.to_owned(), id.to_owned())).collect();
+        Self { head, labels, ..Self::default() }
+    }
+
+    /// Whether it says what no file says: it was told by the journal.
+    pub(super) fn is_unwritten(&self) -> bool {
+        self.document.is_none() && self.head.is_some()
     }
 
     /// The stat cache as JSON.
@@ -152,6 +200,26 @@ impl Index {
         }
         out.push(b'}');
     }
+}
+
+/// Where the rows stand in an index as we and the original write it, and an object of all the other members.
+///
+/// The rows are megabytes and stand first; head and labels, which every command needs, are behind them and are found from
+/// the end. The quotes of `"head"` cannot stand within a string. If what follows is an object's members up to the last
+/// byte, they are members of the index itself: deeper ones would be closed once more. So whatever stands before them can
+/// be copied as it is, and whoever needs the rows reads all of them.
+fn split(document: &[u8]) -> Option<(Range<usize>, Vec<u8>)> {
+    const ROWS: &[u8] = b"{\"entries\":{";
+    if !document.starts_with(ROWS) {
+        return None;
+    }
+    let rows_end = memchr::memmem::rfind(document, b",\"head\":\"")?;
+    let (rows, rest) = (document.get(ROWS.len() - 1..rows_end)?, document.get(rows_end + 1..)?);
+    rows.ends_with(b"}").then_some(())?;
+    let mut tail = Vec::with_capacity(rest.len() + 1);
+    tail.push(b'{');
+    tail.extend_from_slice(rest);
+    Some((ROWS.len() - 1..rows_end, tail))
 }
 
 /// Where `part`, which was borrowed from `whole`, stands in it.
@@ -228,5 +296,52 @@ impl<'de> Deserialize<'de> for StringMap<'de> {
             }
         }
         deserializer.deserialize_map(StringMapVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "a2bbdb2de53523b8099b37013f251546f3d65dbe7a0774fa41af0a4176992fd4";
+
+    fn parse(text: &str) -> Result<Index, String> {
+        Index::parse(Document::from(text.as_bytes().to_vec()))
+    }
+
+    #[test]
+    fn what_is_found_from_the_end_is_what_the_general_parser_finds() {
+        let row = format!(r#""a}},\"head\":\"1-1":{{"size":1,"mod_nano":2,"hash":"{HASH}"}}"#);
+        let tail =
+            r#""head":"1-0001","labels":{"l},\"head\":\"x":"1-0001"},"overflowed":true,"new":[1,{"a":2}],"more":3"#;
+        for rows in ["", &row] {
+            let plain = format!(r#"{{"entries":{{{rows}}},{tail}}}"#);
+            assert!(split(plain.as_bytes()).is_some());
+            // A blank is all that it takes to leave the plain way.
+            let general = format!(r#"{{ "entries":{{{rows}}},{tail}}}"#);
+            assert!(split(general.as_bytes()).is_none());
+            let (plain, general) = (parse(&plain).unwrap(), parse(&general).unwrap());
+            assert_eq!(plain.rows_json(), general.rows_json());
+            assert_eq!((&plain.head, &plain.labels), (&general.head, &general.labels));
+            let tail = |index: &Index| {
+                let mut out = Vec::new();
+                index.write_tail(&mut out);
+                String::from_utf8(out).unwrap()
+            };
+            assert_eq!(tail(&plain), tail(&general));
+            assert!(plain.rows().is_ok() && plain.overflowed);
+        }
+    }
+
+    #[test]
+    fn a_member_of_that_name_elsewhere_is_not_head() {
+        for text in [
+            r#"{"entries":{},"head":"1-0001","new":{"a":1,"head":"2-0001"}}"#,
+            r#"{"entries":{},"head":"1-0001","new":{"a":{},"head":"2-0001"},"labels":{}}"#,
+        ] {
+            assert_eq!(parse(text).unwrap().head, SnapshotId::parse("1-0001"), "{text}");
+        }
+        assert!(parse(r#"{"entries":{},"head":"1-0001","head":"2-0001"}"#).is_err());
+        assert_eq!(parse(r#"{"entries":{"a":{},"head":"1-0001"}}"#).unwrap().head, None);
     }
 }

@@ -6,10 +6,18 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::stream::decimal::{self, Decimal};
+
 /// Writes a string, quoted and escaped.
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
     let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    if is_verbatim(bytes) {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    }
     let (mut clean_from, mut at) = (0, 0);
     while let Some(&byte) = bytes.get(at) {
         let (escape, length): (&[u8], usize) = match byte {
@@ -44,9 +52,37 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// Whether a text stands in JSON as it is: printable ASCII of which nothing is escaped. Others may, too.
+fn is_verbatim(text: &[u8]) -> bool {
+    let is_other = |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+    // No early end: so it is done for many bytes at once.
+    !text.iter().fold(false, |any, byte| any | is_other(*byte))
+}
+
+/// Names as they stand in JSON, between the quotes; nearly all stand there as they are.
+#[derive(Default)]
+pub struct Name {
+    escaped: Vec<u8>,
+}
+
+impl Name {
+    /// The name as [`push_string`] writes it, without the quotes; `None` where it is not UTF-8.
+    pub fn of<'n>(&'n mut self, name: &'n [u8]) -> Option<&'n [u8]> {
+        let is_other =
+            |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+        // No early end: so it is done for many bytes at once.
+        if !name.iter().fold(false, |any, byte| any | is_other(*byte)) {
+            return Some(name);
+        }
+        self.escaped.clear();
+        push_string(&mut self.escaped, std::str::from_utf8(name).ok()?);
+        self.escaped.strip_prefix(b"\"")?.strip_suffix(b"\"")
+    }
+}
+
 /// Writes a number.
-pub fn push_number(out: &mut Vec<u8>, number: impl std::fmt::Display) {
-    let _ = write!(out, "{number}");
+pub fn push_number(out: &mut Vec<u8>, number: impl Decimal) {
+    decimal::push(out, number);
 }
 
 /// Writes `"key":` after a comma where one is needed: an object's first member follows its brace.
@@ -110,11 +146,23 @@ mod tests {
         let mut out = Vec::new();
         push_string(&mut out, "name with  spaces & <angle>.txt");
         assert_eq!(out, br#""name with  spaces \u0026 \u003cangle\u003e.txt""#);
-        let odd = ["", "caf\u{e9}-\u{62a5}", "\u{2028}\u{2029}\u{2027}", "a\"b\\c\n\t\r\u{8}\u{c}\u{1}\u{7f}"];
+        let odd = [
+            "",
+            "caf\u{e9}-\u{62a5}",
+            "\u{2028}\u{2029}\u{2027}",
+            "a\"b\\c\n\t\r\u{8}\u{c}\u{1}\u{7f}",
+            "a b~",
+            "<",
+            ">",
+            "&",
+        ];
         for text in odd {
             let mut out = Vec::new();
             push_string(&mut out, text);
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+            let mut name = Name::default();
+            let name = name.of(text.as_bytes()).unwrap();
+            assert_eq!(name, &out[1..out.len() - 1]);
         }
     }
 }

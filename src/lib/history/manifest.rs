@@ -17,13 +17,16 @@
 //! delete files.
 
 mod cut;
+mod plain;
 mod read;
 mod splice;
 mod write;
 
-pub(crate) use cut::cut;
-pub(crate) use read::{parse, pinned_hashes};
-pub(crate) use splice::{Members, with_parent};
+pub use cut::{Cut, cut};
+pub(crate) use plain::{Entries, Shell};
+pub use read::{parse, pinned_hashes};
+pub(crate) use splice::Members;
+pub use splice::with_parent;
 pub(crate) use write::pin_json_of;
 
 use std::path::PathBuf;

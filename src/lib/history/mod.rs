@@ -22,10 +22,12 @@ pub mod label_batch;
 pub mod log;
 pub mod manifest;
 pub mod pivot;
+mod plain;
 pub mod rebuild;
 pub mod refs;
 pub mod rows;
 pub mod span;
+pub mod timeline;
 
 use crate::error::Result;
 use crate::store::Store;

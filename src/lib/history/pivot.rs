@@ -7,7 +7,7 @@
 
 use super::History;
 use super::index::Index;
-use super::journal::Journal;
+use super::journal::Mark;
 use super::label;
 use super::manifest::Manifest;
 use crate::error::{Error, Kind, Result};
@@ -53,7 +53,7 @@ impl History {
         }
         let label = format!("pre:{node}:{found}");
         let target = self.resolve(index, &label)?;
-        let is_shared = passes_since(&self.journal()?, node, found);
+        let is_shared = passes_since(&self.journal()?.effective(index), node, found);
         if is_shared && iteration.is_none() {
             return Err(Error::refused(format!(
                 "node {shown} ran more than once as iteration {found}, and '{label}' is from before the first time"
@@ -107,12 +107,12 @@ impl History {
 /// Whether a node ended more than once under one iteration, as far as the journal tells. What a rewind took back does
 /// not count, and neither do passes before the label was set. A failure before the first completion is the same pass,
 /// and a pause after it may be one between two nodes.
-fn passes_since(journal: &Journal, node: &str, iteration: u64) -> bool {
+fn passes_since(marks: &[&Mark], node: &str, iteration: u64) -> bool {
     let pre = format!("pre:{node}:{iteration}");
     let begins = |label: &str| label == pre || label.starts_with("rewind-backup:");
-    let from = journal.marks.iter().rposition(|mark| begins(&mark.label)).map_or(0, |at| at + 1);
+    let from = marks.iter().rposition(|mark| begins(&mark.label)).map_or(0, |at| at + 1);
     let mut has_ended = false;
-    for mark in journal.marks.get(from..).unwrap_or_default() {
+    for mark in marks.get(from..).unwrap_or_default() {
         let Some(mark) = label::boundary(&mark.label).filter(|it| it.node == node && it.iteration == iteration)
         else {
             continue;

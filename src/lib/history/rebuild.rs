@@ -136,13 +136,7 @@ impl History {
         head: Option<&SnapshotId>,
         labels: &BTreeMap<String, String>,
     ) -> Result<()> {
-        let mut last: BTreeMap<&str, &str> = BTreeMap::new();
-        for mark in &journal.marks {
-            match &mark.new {
-                Some(id) => last.insert(&mark.label, id),
-                None => last.remove(mark.label.as_str()),
-            };
-        }
+        let last = journal.targets();
         let mut now: BTreeMap<&str, &str> = labels.iter().map(|(label, id)| (&**label, &**id)).collect();
         now.extend(head.map(|id| (HEAD, id.as_str())));
         let moves: Vec<Move> = last
@@ -262,7 +256,7 @@ mod tests {
             new: new.map(str::to_owned),
         };
         let marks = vec![mark("gone", Some("3-0001")), mark("gone", None), mark("b", Some("1-0001"))];
-        let labels = labels_of(&manifests, &Journal { marks, damaged_lines: Vec::new() });
+        let labels = labels_of(&manifests, &Journal { marks, ..Journal::default() });
         let expected = [("a", "2-0001"), ("b", "1-0001")];
         assert_eq!(labels.iter().map(|(label, id)| (&**label, &**id)).collect::<Vec<_>>(), expected);
     }

@@ -4,6 +4,8 @@
 //! is a miss, because size and mtime alone are no proof. Members that we do not know survive for as long as the row
 //! still describes the file.
 
+mod pass;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -12,7 +14,10 @@ use serde_json::value::RawValue;
 
 use super::index::Text;
 use super::json::{push_key, push_number, push_string};
+use super::plain::Plain;
 use crate::store::id::ObjectId;
+
+pub use pass::{OutOfOrder, Pass};
 
 /// One row, borrowed from the index.
 #[derive(Debug, Clone)]
@@ -59,8 +64,10 @@ impl Row<'_> {
 
 /// Reads the rows of an index, sorted by path bytes.
 pub(super) fn parse(json: &[u8]) -> Result<Vec<Row<'_>>, String> {
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let mut rows = RowsSeed.deserialize(&mut deserializer).map_err(|error| format!("its stat cache: {error}"))?;
+    let mut rows = match plain_rows(json) {
+        Some(rows) => rows,
+        None => general_rows(json).map_err(|error| format!("its stat cache: {error}"))?,
+    };
     if !rows.is_sorted_by(|a, b| a.path < b.path) {
         rows.sort_by(|a, b| a.path.cmp(&b.path));
         if rows.windows(2).any(|pair| matches!(pair, [a, b] if a.path == b.path)) {
@@ -68,6 +75,51 @@ pub(super) fn parse(json: &[u8]) -> Result<Vec<Row<'_>>, String> {
         }
     }
     Ok(rows)
+}
+
+fn general_rows(json: &[u8]) -> serde_json::Result<Vec<Row<'_>>> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let rows = RowsSeed.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(rows)
+}
+
+/// The rows, if all of them stand as we or the original write them.
+fn plain_rows(json: &[u8]) -> Option<Vec<Row<'_>>> {
+    let mut plain = Plain::new(json);
+    plain.literal(b"{")?;
+    let mut rows = Vec::with_capacity(json.len() / PLAIN_ROW_BYTES);
+    if !plain.has(b"}") {
+        loop {
+            rows.push(plain_row(&mut plain)?);
+            if plain.has(b"}") {
+                break;
+            }
+            plain.literal(b",")?;
+        }
+    }
+    plain.rest().is_empty().then_some(rows)
+}
+
+/// Bytes of a row of ours whose path is short.
+const PLAIN_ROW_BYTES: usize = 180;
+
+fn plain_row<'a>(plain: &mut Plain<'a>) -> Option<Row<'a>> {
+    let path = plain.string()?;
+    plain.literal(b":{\"size\":")?;
+    let size = plain.i64()?;
+    plain.literal(b",\"mod_nano\":")?;
+    let mtime_ns = plain.i64()?;
+    plain.literal(b",\"hash\":")?;
+    let hash = Some(plain.hash()?);
+    let (mut ctime_ns, mut inode) = (None, None);
+    if plain.has(b",\"ctime_nano\":") {
+        ctime_ns = Some(plain.i64()?);
+        plain.literal(b",\"ino\":")?;
+        inode = Some(plain.u64()?);
+    }
+    plain.literal(b"}")?;
+    Some(Row { path, size, mtime_ns, hash, ctime_ns, inode, unknown: Vec::new() })
 }
 
 /// Finds the row of a path among sorted rows.
@@ -179,6 +231,33 @@ mod tests {
         let rows = parse(json.as_bytes()).unwrap();
         let row = find(&rows, "a &").unwrap();
         assert!(!row.describes(Seen { size: 2, mtime_ns: 5, ctime_ns: 0, inode: 0 }));
+    }
+
+    #[test]
+    fn plain_rows_are_read_as_the_general_parser_reads_them() {
+        let row = |path: &str, more: &str| format!(r#""{path}":{{"size":2,"mod_nano":-5,"hash":"{HASH}"{more}}}"#);
+        let ours = r#","ctime_nano":7,"ino":9"#;
+        for json in [
+            "{}".to_owned(),
+            format!("{{{}}}", row("a", "")),
+            format!("{{{},{}}}", row("a", ours), row(r"b \u0026\\", "")),
+        ] {
+            let plain = plain_rows(json.as_bytes()).unwrap();
+            let general = general_rows(json.as_bytes()).unwrap();
+            assert_eq!(format!("{plain:?}"), format!("{general:?}"), "{json}");
+        }
+        for json in [
+            format!("{{{}}} ", row("a", "")),
+            format!("{{{},}}", row("a", "")),
+            format!("{{{}", row("a", "")),
+            format!("{{{}}}", row("a", r#","x":1"#)),
+            format!("{{{}}}", row("a", "").replace(HASH, "short")),
+            format!("{{{}}}x", row("a", "")),
+        ] {
+            assert!(plain_rows(json.as_bytes()).is_none(), "{json}");
+        }
+        let twice = format!("{{{},{}}}", row("a", ours), row("a", ours));
+        assert!(parse(twice.as_bytes()).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::document;
 use super::json::Json;
 use super::record;
 use crate::clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Fact, Result};
 use crate::store::component::Component;
 use crate::store::fsio::document::Published;
 use crate::store::id::RunId;
@@ -121,6 +121,7 @@ fn compare(stored: &Json, wanted: &Json, path: &std::path::Path) -> Result<Strin
         Some(key) => {
             Err(Error::conflict(format!("{} was written at {written_at} with other {key}", quote::path(path)))
                 .at(path)
+                .with_fact("written_at", Fact::Text(written_at))
                 .hint("leave --version out to write the next one: what was published does not change"))
         }
     }

@@ -4,8 +4,6 @@
 //! which is why an event is appended only if the log does not have it yet. An event that cannot be appended undoes nothing,
 //! and is never passed over in silence.
 
-use std::path::Path;
-
 use super::events::append::{Receipt, Sync, Synced, Writer};
 use super::events::backwards::Backwards;
 use super::events::draft::Draft;
@@ -109,22 +107,38 @@ pub fn event(kind: &str, node: &str, data: Vec<(&str, Json)>) -> Draft {
     }
 }
 
-/// Looks for an event from the end of the log back to `since`.
+/// Looks for the event itself.
 fn find(store: &Store, run: &RunId, wanted: &Draft, since: &str) -> Result<Option<u64>> {
+    let data = Json::parse_text(&wanted.data).unwrap_or_default();
+    find_last(store, run, since, |event| {
+        event.kind == wanted.kind
+            && event.node_id == wanted.node_id
+            && event.data.and_then(|raw| Json::of_raw(raw).ok()).unwrap_or_default().is_same(&data)
+    })
+}
+
+/// Looks for an event from the end of the log back to `since`, a time as it is written; gives its number.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`].
+pub fn find_last(
+    store: &Store,
+    run: &RunId,
+    since: &str,
+    is_it: impl Fn(&Event<'_>) -> bool,
+) -> Result<Option<u64>> {
     let path = layout::events(store.root(), run);
     let Some(file) = source::open(&path)? else { return Ok(None) };
     let len = source::len(&file).on("cannot examine", &path)?;
-    let data = Json::parse_text(&wanted.data).unwrap_or_default();
     let since = clock::parse_rfc3339(since).map(|ns| ns - CLOCK_SLACK_NS);
-    search(&file, len, wanted, &data, since).on("cannot read", Path::new(&path))
+    search(&file, len, since, is_it).on("cannot read", &path)
 }
 
 fn search(
     file: &std::fs::File,
     len: u64,
-    wanted: &Draft,
-    data: &Json,
     since: Option<i128>,
+    is_it: impl Fn(&Event<'_>) -> bool,
 ) -> std::io::Result<Option<u64>> {
     let mut walk = Backwards::new(file, len)?;
     let mut line = Vec::new();
@@ -134,11 +148,8 @@ fn search(
         }
         let Some(bytes) = walk.read(span, &mut line)? else { continue };
         let Ok(event) = Event::parse(bare_line(bytes)) else { continue };
-        if event.kind == wanted.kind && event.node_id == wanted.node_id {
-            let found = event.data.and_then(|raw| Json::of_raw(raw).ok()).unwrap_or_default();
-            if found.is_same(data) {
-                return Ok(Some(event.seq));
-            }
+        if is_it(&event) {
+            return Ok(Some(event.seq));
         }
         let before = |since: i128| clock::parse_rfc3339(&event.timestamp).is_some_and(|ns| ns < since);
         if since.is_some_and(before) {

@@ -14,7 +14,7 @@ use super::companion::{self, Companion, Told};
 use super::document;
 use super::json::Json;
 use crate::clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Fact, Result};
 use crate::store::component::Component;
 use crate::store::fsio::document::Published;
 use crate::store::id::RunId;
@@ -238,6 +238,7 @@ fn closed(json: &Json, id: &Component) -> Error {
     let since = json.text_of(if state == State::Retired { "retired_at" } else { "answered_at" }).into_owned();
     let id = quote::name(id.as_str().as_bytes());
     Error::conflict(format!("interaction {id} was {} at {since}", state.as_str()))
+        .with_fact("state", Fact::Text(state.as_str().to_owned()))
         .hint("'run-interaction show' prints it; nothing was changed")
 }
 

@@ -74,6 +74,8 @@ pub fn flush(file: &File, path: &Path, opened: Opened) -> Result<()> {
     {
         let dir_fd = fsio::open_store_dir(dir).on("cannot open", dir)?;
         fsio::flush_dir(dir_fd.as_fd(), name).on("cannot flush the directory of", path)?;
+        // Now it is known to be durable.
+        fsio::set_mode(file.as_fd(), fsio::FILE_MODE, name).on("cannot set the mode of", path)?;
     }
     Ok(())
 }

@@ -3,12 +3,12 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Mode as FileMode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 use serde::Deserialize;
 
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::id::RunId;
-use crate::store::lock::{Mode, try_flock};
+use crate::store::lock::{self, Mode, try_flock};
 use crate::store::{Store, layout, read_document};
 use crate::stream::quote;
 
@@ -23,7 +23,7 @@ pub enum Finished {
 
 /// A run that stands still: the engine's lock is shared by us until this is dropped, so that none can begin.
 pub struct Standstill {
-    _lock: Option<OwnedFd>,
+    lock: Option<OwnedFd>,
     /// The node at which the run stands, if its document says so.
     pub node: Option<String>,
 }
@@ -40,6 +40,16 @@ struct CheckpointJson {
 }
 
 impl Standstill {
+    /// Lets the program that this process becomes next keep the promise: it inherits the lock, as an open file that it need
+    /// not know of.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn pass_on(&self) -> Result<()> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        rustix::io::fcntl_setfd(lock, FdFlags::empty()).on("cannot pass on", "the engine's lock")
+    }
+
     /// Makes sure of it. A run without a lock file or a document is taken to stand still; neither is made.
     ///
     /// # Errors
@@ -56,7 +66,8 @@ impl Standstill {
             Err(errno) => return Err(Error::io("cannot examine the engine's lock", &path, &errno.into())),
         };
         if let Some(fd) = &lock
-            && !try_flock(fd.as_fd(), Mode::Shared).on("cannot examine the engine's lock", &path)?
+            && !try_flock(fd.as_fd(), Mode::Shared)
+                .map_err(|error| lock::failure("cannot examine the engine's lock", &path, &error))?
         {
             return Err(Error::refused(format!("run {name} is being executed: its lock is held"))
                 .at(path)
@@ -65,7 +76,7 @@ impl Standstill {
         let path = layout::run_document(store.root(), run);
         let document = match read_document(&path) {
             Ok(document) => document,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(Self { _lock: lock, node: None }),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Self { lock, node: None }),
             Err(error) => return Err(error),
         };
         let json: RunJson = serde_json::from_slice(&document)
@@ -79,7 +90,7 @@ impl Standstill {
             _ => {
                 let node =
                     json.checkpoint.and_then(|checkpoint| checkpoint.node_id).filter(|node| !node.is_empty());
-                return Ok(Self { _lock: lock, node });
+                return Ok(Self { lock, node });
             }
         };
         Err(Error::refused(format!("run {name} is {status}")).at(path).hint(hint))

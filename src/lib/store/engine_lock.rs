@@ -6,14 +6,14 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode as FileMode, OFlags};
 use rustix::io::Errno;
 
 use super::id::RunId;
-use super::lock::{Mode, try_flock};
+use super::lock::{self, Mode, try_flock};
 use super::{Store, layout};
 use crate::error::{Error, IoContext, Result};
 use crate::stream::quote;
@@ -40,7 +40,9 @@ pub fn refuse_foreign_engine(store: &Store, run: &RunId, allow: bool) -> Result<
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
         Err(errno) => return Err(Error::io("cannot examine the engine's lock", &path, &errno.into())),
     };
-    if try_flock(fd.as_fd(), Mode::Shared).on("cannot examine the engine's lock", &path)? {
+    if try_flock(fd.as_fd(), Mode::Shared)
+        .map_err(|error| lock::failure("cannot examine the engine's lock", &path, &error))?
+    {
         return Ok(());
     }
     let holder = Holder::of(&fd, &path)?;
@@ -68,10 +70,7 @@ struct Holder {
 impl Holder {
     fn of(fd: &OwnedFd, path: &Path) -> Result<Self> {
         let stat = rustix::fs::fstat(fd).on("cannot examine the engine's lock", path)?;
-        // A /proc that cannot be read makes the holder a stranger.
-        let locks = fs::read("/proc/locks").unwrap_or_default();
-        let pid = flock_holder(&String::from_utf8_lossy(&locks), stat.st_dev, stat.st_ino);
-        Ok(Self { pid, dev: stat.st_dev, ino: stat.st_ino })
+        Ok(Self { pid: flock_holder_of(fd.as_fd()), dev: stat.st_dev, ino: stat.st_ino })
     }
 
     /// Whether an open file of `pid` carries the lock. Finds it where `/proc/locks` does not: on layered file systems,
@@ -86,6 +85,13 @@ impl Holder {
                 .is_ok_and(|info| info.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"lock:")))
         })
     }
+}
+
+/// The process that took the `flock` on an open file, by the kernel. A `/proc` that cannot be read makes it a stranger.
+pub(super) fn flock_holder_of(fd: BorrowedFd<'_>) -> Option<u32> {
+    let stat = rustix::fs::fstat(fd).ok()?;
+    let locks = fs::read("/proc/locks").unwrap_or_default();
+    flock_holder(&String::from_utf8_lossy(&locks), stat.st_dev, stat.st_ino)
 }
 
 /// The process that holds a `flock` on a device and inode, by the text of `/proc/locks`:

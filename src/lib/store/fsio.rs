@@ -5,8 +5,12 @@
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
 pub mod document;
+pub mod lock_file;
 pub mod log;
 pub mod staged;
+pub mod tree;
+pub mod unnamed;
+mod unsure;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,6 +24,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::seam::point;
+use super::seam::tape::{Field, note};
 
 /// Whether changes are flushed to the disk before they are relied on (`WT_FSYNC`, design section 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,7 @@ pub fn create_new(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<Fil
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(dir, name, flags, permission_bits(mode))?;
     rustix::fs::fchmod(&fd, permission_bits(mode))?;
+    note("create", &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), Field::Number(mode.into())]);
     Ok(fd.into())
 }
 
@@ -64,7 +70,9 @@ pub fn create_new(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<Fil
 /// What the operating system said; part of the bytes may have been written.
 pub fn write_all(file: &mut File, bytes: &[u8], name: &[u8]) -> io::Result<()> {
     point("write", shown(name))?;
-    file.write_all(bytes)
+    file.write_all(bytes)?;
+    note("write", &[Field::Fd(file.as_fd()), Field::Bytes(bytes)]);
+    Ok(())
 }
 
 /// Sets the permission bits of an open file or directory.
@@ -73,7 +81,9 @@ pub fn write_all(file: &mut File, bytes: &[u8], name: &[u8]) -> io::Result<()> {
 /// What the operating system said.
 pub fn set_mode(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
     point("chmod", shown(name))?;
-    Ok(rustix::fs::fchmod(fd, permission_bits(mode))?)
+    rustix::fs::fchmod(fd, permission_bits(mode))?;
+    note("chmod", &[Field::Fd(fd), Field::Number(mode.into())]);
+    Ok(())
 }
 
 /// Sets the permission bits of a directory that does not let itself be opened. The caller knows that the name is not a
@@ -83,7 +93,9 @@ pub fn set_mode(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
 /// What the operating system said.
 pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
     point("chmod", shown(name))?;
-    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
+    rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?;
+    note("chmod", &[Field::At(dir, name), Field::Number(mode.into())]);
+    Ok(())
 }
 
 /// Sets the permission bits of a directory entry that is known to be a directory of ours.
@@ -92,7 +104,9 @@ pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<(
 /// What the operating system said.
 pub fn set_mode_at(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
     point("chmod", shown(name))?;
-    Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
+    rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?;
+    note("chmod", &[Field::At(dir, name), Field::Number(mode.into())]);
+    Ok(())
 }
 
 /// Flushes a file's data and what is needed to read it back.
@@ -101,7 +115,9 @@ pub fn set_mode_at(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()
 /// What the operating system said; the data must then be taken as not durable.
 pub fn flush_data(fd: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("flush", shown(name))?;
-    Ok(rustix::fs::fdatasync(fd)?)
+    rustix::fs::fdatasync(fd)?;
+    note("flush", &[Field::Fd(fd)]);
+    Ok(())
 }
 
 /// Flushes a directory, so that the names in it are durable. File systems that cannot are excused.
@@ -111,9 +127,10 @@ pub fn flush_data(fd: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
 pub fn flush_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("flush-dir", shown(name))?;
     match rustix::fs::fsync(dir) {
-        Err(Errno::INVAL | Errno::NOTSUP) | Ok(()) => Ok(()),
-        Err(errno) => Err(errno.into()),
+        Err(Errno::INVAL | Errno::NOTSUP) | Ok(()) => note("flush-dir", &[Field::Fd(dir)]),
+        Err(errno) => return Err(errno.into()),
     }
+    Ok(())
 }
 
 /// Flushes the whole file system that `dir` lies on.
@@ -122,7 +139,9 @@ pub fn flush_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
 /// What the operating system said.
 pub fn flush_file_system(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("flush-fs", shown(name))?;
-    Ok(rustix::fs::syncfs(dir)?)
+    rustix::fs::syncfs(dir)?;
+    note("flush-fs", &[Field::Fd(dir)]);
+    Ok(())
 }
 
 /// Renames, replacing what is there.
@@ -131,7 +150,9 @@ pub fn flush_file_system(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
 /// What the operating system said.
 pub fn rename(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
     point("rename", shown(to))?;
-    Ok(rustix::fs::renameat(from_dir, from, to_dir, to)?)
+    rustix::fs::renameat(from_dir, from, to_dir, to)?;
+    note("rename", &[Field::Fd(from_dir), Field::Bytes(from), Field::Fd(to_dir), Field::Bytes(to)]);
+    Ok(())
 }
 
 /// Renames, failing with `EEXIST` if the new name is taken. Where the file system cannot promise that, a hard link
@@ -141,6 +162,12 @@ pub fn rename(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to:
 /// What the operating system said.
 pub fn rename_new(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
     point("rename-new", shown(to))?;
+    rename_unless_taken(from_dir, from, to_dir, to)?;
+    note("rename", &[Field::Fd(from_dir), Field::Bytes(from), Field::Fd(to_dir), Field::Bytes(to)]);
+    Ok(())
+}
+
+fn rename_unless_taken(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
     match rustix::fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS) => {}
         other => return Ok(other?),
@@ -172,7 +199,10 @@ pub enum Exchanged {
 pub fn exchange(a_dir: BorrowedFd<'_>, a: &[u8], b_dir: BorrowedFd<'_>, b: &[u8]) -> io::Result<Exchanged> {
     point("exchange", shown(b))?;
     match rustix::fs::renameat_with(a_dir, a, b_dir, b, RenameFlags::EXCHANGE) {
-        Ok(()) => Ok(Exchanged::Yes),
+        Ok(()) => {
+            note("exchange", &[Field::Fd(a_dir), Field::Bytes(a), Field::Fd(b_dir), Field::Bytes(b)]);
+            Ok(Exchanged::Yes)
+        }
         Err(Errno::INVAL | Errno::NOSYS) => Ok(Exchanged::Unsupported),
         Err(errno) => Err(errno.into()),
     }
@@ -184,7 +214,9 @@ pub fn exchange(a_dir: BorrowedFd<'_>, a: &[u8], b_dir: BorrowedFd<'_>, b: &[u8]
 /// What the operating system said.
 pub fn link_new(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, to: &[u8]) -> io::Result<()> {
     point("link", shown(to))?;
-    Ok(rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty())?)
+    rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty())?;
+    note("link", &[Field::Fd(from_dir), Field::Bytes(from), Field::Fd(to_dir), Field::Bytes(to)]);
+    Ok(())
 }
 
 /// Makes a symbolic link with the given target text, failing if the name is taken.
@@ -193,7 +225,9 @@ pub fn link_new(from_dir: BorrowedFd<'_>, from: &[u8], to_dir: BorrowedFd<'_>, t
 /// What the operating system said.
 pub fn symlink(target: &[u8], dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("symlink", shown(name))?;
-    Ok(rustix::fs::symlinkat(target, dir, name)?)
+    rustix::fs::symlinkat(target, dir, name)?;
+    note("symlink", &[Field::Fd(dir), Field::Bytes(name), Field::At(dir, name), Field::Bytes(target)]);
+    Ok(())
 }
 
 /// Makes a directory whose mode holds whatever the umask, failing if the name is taken.
@@ -203,6 +237,7 @@ pub fn symlink(target: &[u8], dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()
 pub fn make_dir(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
     point("mkdir", shown(name))?;
     rustix::fs::mkdirat(dir, name, permission_bits(mode))?;
+    note("mkdir", &[Field::Fd(dir), Field::Bytes(name), Field::At(dir, name), Field::Number(mode.into())]);
     match open_dir(dir, name) {
         Ok(opened) => Ok(rustix::fs::fchmod(&opened, permission_bits(mode))?),
         // Under an umask that takes our own bits away, or a mode without them, it can only be named.
@@ -219,7 +254,9 @@ pub fn make_dir(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
 /// What the operating system said.
 pub fn unlink(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("unlink", shown(name))?;
-    Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
+    rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
+    note("unlink", &[Field::Fd(dir), Field::Bytes(name)]);
+    Ok(())
 }
 
 /// Removes an empty directory.
@@ -228,7 +265,9 @@ pub fn unlink(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
 /// What the operating system said; `ENOTEMPTY` when something is in it.
 pub fn remove_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("rmdir", shown(name))?;
-    Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+    rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?;
+    note("rmdir", &[Field::Fd(dir), Field::Bytes(name)]);
+    Ok(())
 }
 
 /// Cuts a file to `len` bytes.
@@ -237,7 +276,9 @@ pub fn remove_dir(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
 /// What the operating system said.
 pub fn truncate(file: &File, len: u64, name: &[u8]) -> io::Result<()> {
     point("truncate", shown(name))?;
-    Ok(rustix::fs::ftruncate(file, len)?)
+    rustix::fs::ftruncate(file, len)?;
+    note("truncate", &[Field::Fd(file.as_fd()), Field::Number(len)]);
+    Ok(())
 }
 
 /// Sets a store file's access and modification time to now: a dedupe hit keeps an object young.
@@ -311,26 +352,7 @@ pub fn open_read(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
 }
 
-/// Makes a store directory and those above it that are missing, each private.
-///
-/// # Errors
-/// What the operating system said.
-pub fn make_store_dirs(path: &Path, durability: Durability) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::NotFound.into());
-    };
-    make_store_dirs(parent, durability)?;
-    let dir = open_store_dir(parent)?;
-    match make_dir(dir.as_fd(), name.as_bytes(), DIR_MODE) {
-        Ok(()) if durability == Durability::Flushed => flush_dir(dir.as_fd(), name.as_bytes()),
-        // Somebody else was as quick; a file in the way shows when the directory is used.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => other,
-    }
-}
+pub use unsure::{is_sure_dir, make_store_dirs, settle};
 
 /// Appends bytes to a store file in one write, making it if it is missing, and flushes them. What a short write left
 /// behind is cut off again.
@@ -344,6 +366,10 @@ pub fn append(dir: BorrowedFd<'_>, name: &[u8], bytes: &[u8], durability: Durabi
         Err(Errno::NOENT) => {
             let fd = rustix::fs::openat(dir, name, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
             rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+            note(
+                "create",
+                &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), Field::Number(FILE_MODE.into())],
+            );
             fd
         }
         other => other?,
@@ -355,6 +381,7 @@ pub fn append(dir: BorrowedFd<'_>, name: &[u8], bytes: &[u8], durability: Durabi
         let _ = truncate(&file, before, name);
         return Err(error);
     }
+    note("write", &[Field::Fd(file.as_fd()), Field::Bytes(bytes)]);
     match durability {
         Durability::Flushed => flush_data(file.as_fd(), name),
         Durability::Off => Ok(()),
@@ -373,6 +400,7 @@ pub fn open_lock_file(path: &Path) -> io::Result<OwnedFd> {
             let fd = rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?;
             // A strange umask must not lock the next process out.
             rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+            note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(FILE_MODE.into())]);
             Ok(fd)
         }
         other => Ok(other?),

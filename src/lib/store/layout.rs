@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! <store>/
+//! ├── assistant-run-watches.json         which runs are watched, by the original's assistants
+//! ├── assistant-missions.json            what these were told to do
 //! ├── workspace-objects/                 the pool, shared by all runs
 //! │   ├── .lock                          held shared by writers and readers, exclusive by a sweep
 //! │   ├── .obj-<unique>                  an object being written
@@ -29,6 +31,7 @@
 //!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
 //!         ├── .lock                      history lock: every change of index and journal
+//!         ├── .pool-seen                 which objects a capture saw in the pool; may be removed at any time (ours)
 //!         ├── index.json                 stat cache, labels, head, overflow latch
 //!         ├── index.json.broken-<ns>     an index that could not be understood, kept when it was rebuilt (ours)
 //!         ├── labels.log                 journal of label and head changes (ours)
@@ -54,7 +57,7 @@ pub const TEMP_PREFIX: &str = ".iterion-tmp-";
 /// Prefix of an object being written, in the pool's root.
 pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
 /// The names in a run's history that belong there.
-pub const HISTORY_NAMES: [&[u8]; 4] = [b".lock", b"index.json", b"labels.log", b"snapshots"];
+pub const HISTORY_NAMES: [&[u8]; 5] = [b".lock", b".pool-seen", b"index.json", b"labels.log", b"snapshots"];
 /// Prefix of content that is being measured, in a run's directory.
 pub const UPLOAD_PREFIX: &str = ".upload-";
 /// Name of the file that says what is known of an attachment.
@@ -86,6 +89,23 @@ pub fn object_names(id: ObjectId) -> ([u8; 2], [u8; 62]) {
     (shard, rest)
 }
 
+/// The name of the shard of all ids that begin with this byte.
+#[must_use]
+pub fn shard_name(shard: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(shard >> 4)], DIGITS[usize::from(shard & 15)]]
+}
+
+/// The id of the object that has this name in a shard; `None` where the name is not an object's.
+#[must_use]
+pub fn object_of(shard: u8, name: &[u8]) -> Option<ObjectId> {
+    let mut text = [0; 64];
+    let (start, rest) = text.split_at_mut(2);
+    start.copy_from_slice(&shard_name(shard));
+    (name.len() == rest.len()).then(|| rest.copy_from_slice(name))?;
+    ObjectId::parse(&text)
+}
+
 /// An object's path.
 #[must_use]
 pub fn object(store: &Path, id: ObjectId) -> PathBuf {
@@ -109,7 +129,7 @@ pub fn history_below(run_dir: &Path) -> PathBuf {
 /// Whether a name belongs into the directory of a run's history.
 #[must_use]
 pub fn is_history_name(name: &[u8]) -> bool {
-    matches!(name, b".lock" | b"index.json" | b"labels.log" | b"snapshots")
+    HISTORY_NAMES.contains(&name)
 }
 
 /// The directory of a run's manifests and pins, for a run directory of any name.
@@ -232,6 +252,18 @@ pub fn signing_key(store: &Path) -> PathBuf {
     store.join(".attachment-signing-key")
 }
 
+/// Who watches which run, for the assistants of the original.
+#[must_use]
+pub fn watches(store: &Path) -> PathBuf {
+    store.join("assistant-run-watches.json")
+}
+
+/// What assistants have been told to do with which run.
+#[must_use]
+pub fn missions(store: &Path) -> PathBuf {
+    store.join("assistant-missions.json")
+}
+
 /// A run's plans.
 #[must_use]
 pub fn plans(store: &Path, id: &RunId) -> PathBuf {
@@ -344,6 +376,12 @@ pub fn history_lock(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn index(store: &Path, id: &RunId) -> PathBuf {
     history(store, id).join("index.json")
+}
+
+/// What a capture of the run saw in the pool.
+#[must_use]
+pub fn pool_seen(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join(".pool-seen")
 }
 
 /// A run's label journal.

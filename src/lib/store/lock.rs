@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use super::fsio;
-use crate::error::{Error, IoContext, Result};
+use super::{fsio, seam};
+use crate::error::{Error, Result};
 
 /// Whether others may hold the lock at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Lock {
         let mut pause = Duration::from_millis(1);
         let mut told = false;
         loop {
-            if try_flock(fd.as_fd(), mode).on("cannot lock", what)? {
+            if try_flock(fd.as_fd(), mode).map_err(|error| failure("cannot lock", what, &error))? {
                 return Ok(Self { fd });
             }
             let waited = begun.elapsed();
@@ -102,6 +102,17 @@ impl Lock {
     }
 }
 
+/// The error of a lock that could not even be tried; `doing` is as in [`Error::io`].
+pub fn failure(doing: &str, what: impl AsRef<Path>, error: &std::io::Error) -> Error {
+    let failed = Error::io(doing, what.as_ref(), error);
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => failed.hint(
+            "its file system supports no locks, or its lock service does not run; nothing was changed: keep store and workspace where locks work",
+        ),
+        _ => failed,
+    }
+}
+
 /// Tries the lock once: `true` when it is held now.
 ///
 /// # Errors
@@ -112,7 +123,7 @@ pub fn try_flock(fd: BorrowedFd<'_>, mode: Mode) -> std::io::Result<bool> {
         Mode::Exclusive => FlockOperation::NonBlockingLockExclusive,
     };
     loop {
-        match rustix::fs::flock(fd, operation) {
+        match seam::lock_point().and_then(|()| rustix::fs::flock(fd, operation)) {
             Ok(()) => return Ok(true),
             Err(Errno::WOULDBLOCK) => return Ok(false),
             Err(Errno::INTR) => {}

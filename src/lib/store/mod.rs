@@ -9,8 +9,12 @@ pub mod hash;
 pub mod id;
 pub mod layout;
 pub mod lock;
+pub mod network;
 pub mod pool;
+pub mod process;
 pub mod relpath;
+pub mod run_lock;
+pub mod runs;
 pub mod seam;
 
 use std::io;
@@ -89,7 +93,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`].
     pub fn create(&self) -> Result<()> {
-        if self.root.is_dir() {
+        if fsio::is_sure_dir(&self.root, self.durability()) {
             return Ok(());
         }
         fsio::make_store_dirs(&self.root, self.durability()).on("cannot make the store", &self.root)?;
@@ -102,7 +106,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Io`].
     pub fn create_dir(&self, path: &Path) -> Result<()> {
-        if path.is_dir() {
+        if fsio::is_sure_dir(path, self.durability()) {
             return Ok(());
         }
         self.create()?;
@@ -141,7 +145,20 @@ pub fn read_log(path: &Path) -> Result<Document> {
     read(path, i64::MAX)
 }
 
-fn read(path: &Path, map_above_bytes: i64) -> Result<Document> {
+/// Reads the last bytes of a log, at most `bytes_max`, and says whether that is all of it.
+///
+/// # Errors
+/// As [`read_document`].
+pub fn read_log_end(path: &Path, bytes_max: u64) -> Result<(Document, bool)> {
+    let (mut file, stat) = open(path)?;
+    let begin = u64::try_from(stat.st_size).unwrap_or(0).saturating_sub(bytes_max);
+    let mut bytes = Vec::new();
+    io::Seek::seek(&mut file, io::SeekFrom::Start(begin)).on("cannot read", path)?;
+    io::Read::read_to_end(&mut file, &mut bytes).on("cannot read", path)?;
+    Ok((Document(Bytes::Read(bytes)), begin == 0))
+}
+
+fn open(path: &Path) -> Result<(std::fs::File, rustix::fs::Stat)> {
     let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
     let fd = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(|errno| {
         let error = Error::io("cannot open", path, &errno.into());
@@ -151,17 +168,22 @@ fn read(path: &Path, map_above_bytes: i64) -> Result<Document> {
     if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
         return Err(Error::damaged(path, "not a regular file"));
     }
+    Ok((fd.into(), stat))
+}
+
+fn read(path: &Path, map_above_bytes: i64) -> Result<Document> {
+    let (mut file, stat) = open(path)?;
     if stat.st_size == 0 {
         return Ok(Document(Bytes::Empty));
     }
-    let mut file = std::fs::File::from(fd);
     // A small document is cheaper to read than to map.
     if stat.st_size <= map_above_bytes {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0) + 1);
         io::Read::read_to_end(&mut file, &mut bytes).on("cannot read", path)?;
         return Ok(Document(Bytes::Read(bytes)));
     }
-    Ok(Document(Bytes::Mapped(crate::sys::map_store_file(&file).on("cannot map", path)?)))
+    let identity = (stat.st_dev, stat.st_ino);
+    Ok(Document(Bytes::Mapped(crate::sys::map_store_file(&file).on("cannot map", path)?, identity)))
 }
 
 /// Documents up to this size are read, larger ones mapped.
@@ -175,7 +197,25 @@ pub struct Document(Bytes);
 enum Bytes {
     Empty,
     Read(Vec<u8>),
-    Mapped(memmap2::Mmap),
+    /// With device and inode of the file, which cannot go to another one while it is mapped.
+    Mapped(memmap2::Mmap, (u64, u64)),
+}
+
+impl Document {
+    /// Whether it is what another reading of the same path gave: documents are replaced whole and never changed.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Bytes::Mapped(_, one), Bytes::Mapped(_, two)) => one == two,
+            _ => **self == **other,
+        }
+    }
+}
+
+impl From<Vec<u8>> for Document {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Bytes::Read(bytes))
+    }
 }
 
 impl std::ops::Deref for Document {
@@ -184,7 +224,7 @@ impl std::ops::Deref for Document {
         match &self.0 {
             Bytes::Empty => &[],
             Bytes::Read(bytes) => bytes,
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped(map, _) => map,
         }
     }
 }

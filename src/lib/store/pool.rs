@@ -5,6 +5,7 @@
 //! holds the pool's lock shared; a sweep takes it exclusively.
 
 mod read;
+mod shards;
 mod sweep;
 mod write;
 
@@ -19,6 +20,7 @@ use super::{Store, fsio, layout};
 use crate::error::{Error, IoContext, Result};
 
 pub use read::VERIFY_FIRST_BYTES_MAX;
+pub use shards::Stamp;
 pub use sweep::{Found, Removal, Skip, Sweep};
 pub use write::{PoolWriter, Put};
 

@@ -1,7 +1,9 @@
 //! The seam under all file-system effects: lets a test make the n-th one fail or die, or act at a named moment.
 //!
 //! Every effect of [`super::fsio`] passes [`point`]; moments at which somebody else could interfere are [`hook`]s. In
-//! release builds nothing can be armed and both cost nothing.
+//! release builds nothing can be armed and both cost nothing. What was done is on the [`tape`].
+
+pub(super) mod tape;
 
 use std::io;
 use std::path::Path;
@@ -21,8 +23,14 @@ pub struct Plan {
     pub fired: Option<std::path::PathBuf>,
     /// A file to which every effect's name and path is appended.
     pub trace: Option<std::path::PathBuf>,
+    /// A file that gets every effect that was done, with its content, see [`tape`].
+    pub tape: Option<std::path::PathBuf>,
+    /// What every attempt to take a lock fails with, as on a network disk without a lock daemon.
+    pub locks: Option<rustix::io::Errno>,
     /// Shell commands by the name of the moment at which they run: once each, or every time where the name ends in `*`.
     pub hooks: Vec<(String, String)>,
+    /// The magic number of the file system on which everything is said to lie.
+    pub file_system: Option<u32>,
 }
 
 /// What happens at the disturbed effect.
@@ -55,6 +63,16 @@ pub(super) fn point(effect: &str, path: &Path) -> io::Result<()> {
         return disturb(plan, effect, path);
     }
     let _ = (effect, path);
+    Ok(())
+}
+
+/// Stands before every attempt to take a lock.
+#[inline]
+pub(super) fn lock_point() -> rustix::io::Result<()> {
+    #[cfg(debug_assertions)]
+    if let Some(errno) = PLAN.get().and_then(|plan| plan.locks) {
+        return Err(errno);
+    }
     Ok(())
 }
 
@@ -91,6 +109,14 @@ fn append(path: &Path, bytes: &[u8]) {
     if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
         let _ = file.write_all(bytes);
     }
+}
+
+/// The file system that a test wants everything to lie on, by its magic number.
+pub(super) fn file_system() -> Option<u32> {
+    #[cfg(debug_assertions)]
+    return PLAN.get().and_then(|plan| plan.file_system);
+    #[cfg(not(debug_assertions))]
+    None
 }
 
 /// A moment at which another process could act; runs the test's shell command for it, once.

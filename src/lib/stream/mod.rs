@@ -2,8 +2,10 @@
 //!
 //! This room knows nothing of stores, snapshots or terminals: bytes in, values out, and the reverse.
 
+pub mod decimal;
 pub mod paths;
 pub mod quote;
+pub mod raw;
 pub mod record;
 pub mod recordset;
 pub mod wire;
@@ -73,7 +75,7 @@ pub fn read_item(reader: &mut impl BufRead, framing: Framing, item: &mut Vec<u8>
                 Err(broken(format!("the last item is cut short: {}", quote::name(clip(item)))))
             };
         }
-        let end = memchr(framing.end(), available);
+        let end = memchr::memchr(framing.end(), available);
         let chunk = available.get(..end.unwrap_or(available.len())).unwrap_or(available);
         item.extend_from_slice(chunk);
         let used = chunk.len() + usize::from(end.is_some());
@@ -85,10 +87,6 @@ pub fn read_item(reader: &mut impl BufRead, framing: Framing, item: &mut Vec<u8>
             return Ok(true);
         }
     }
-}
-
-fn memchr(byte: u8, bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|b| *b == byte)
 }
 
 /// The beginning of a long item, for a message.

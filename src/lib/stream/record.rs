@@ -13,8 +13,7 @@
 //! `-` means unknown. MTIME `-` also means "do not cache": times that do not fit 64 bits of nanoseconds are written
 //! so. A directory that could not be listed ends in a slash: what lies below it is unknown.
 
-use std::io::Write;
-
+use super::decimal::{self, Decimal};
 use super::{Framing, quote};
 use crate::store::id::ObjectId;
 use crate::store::relpath::{RelPath, RelPathBuf};
@@ -138,30 +137,13 @@ impl Record {
 
     /// Writes the line, with its end.
     pub fn write(&self, out: &mut Vec<u8>, framing: Framing) {
-        out.push(self.kind.letter());
-        push_octal(out, self.mode);
-        out.push(b' ');
-        match &self.content {
-            Content::Unknown => out.push(b'-'),
-            Content::Object(id) => out.extend_from_slice(&id.hex()),
-            Content::Gap(reason) => {
-                out.push(b'!');
-                out.extend_from_slice(reason.as_str().as_bytes());
-            }
-        }
-        push_number(out, self.size);
-        push_number(out, self.mtime_ns);
-        push_number(out, self.ctime_ns);
-        push_number(out, self.inode);
-        out.push(b'\t');
-        if self.hides_subtree() {
-            let mut path = self.path.as_bytes().to_vec();
-            path.push(b'/');
-            out.extend_from_slice(&framing.encode(&path));
-        } else {
-            out.extend_from_slice(&framing.encode(self.path.as_bytes()));
-        }
-        out.push(framing.end());
+        let content = match &self.content {
+            Content::Unknown => ContentRef::Unknown,
+            Content::Object(id) => ContentRef::Object(id),
+            Content::Gap(reason) => ContentRef::Gap(reason),
+        };
+        let Self { kind, mode, size, mtime_ns, ctime_ns, inode, .. } = *self;
+        Line { kind, mode, content, size, mtime_ns, ctime_ns, inode, path: &self.path }.write(out, framing);
     }
 
     /// Reads a line without its end.
@@ -169,18 +151,20 @@ impl Record {
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub fn parse(line: &[u8], framing: Framing) -> Result<Self, String> {
-        let tab = line.iter().position(|b| *b == b'\t').ok_or("there is no tab before a path")?;
+        let tab = memchr::memchr(b'\t', line).ok_or("there is no tab before a path")?;
         let (head, path) = line.split_at_checked(tab).ok_or("there is no path")?;
-        let mut fields = head.split(|b| *b == b' ');
-        let mut field = || fields.next().ok_or("there are fewer than six fields");
+        let mut rest = Some(head);
+        let mut field = || next_field(&mut rest).ok_or("there are fewer than six fields");
         let (kind, mode) = parse_mode(field()?).ok_or("the mode is not a type letter and four octal digits")?;
         let content = parse_content(field()?)
             .ok_or("the object id is neither '-', 64 lower-case hex digits nor '!reason'")?;
-        let size = parse_number(field()?).map_err(|()| "the size is not a number")?;
-        let mtime_ns = parse_number(field()?).map_err(|()| "the modification time is not a number of ns")?;
-        let ctime_ns = parse_number(field()?).map_err(|()| "the status change time is not a number of ns")?;
-        let inode = parse_number(field()?).map_err(|()| "the inode is not a number")?;
-        if fields.next().is_some() {
+        let size = parse_number(field()?, decimal::parse_u64).map_err(|()| "the size is not a number")?;
+        let mtime_ns = parse_number(field()?, decimal::parse_i64)
+            .map_err(|()| "the modification time is not a number of ns")?;
+        let ctime_ns = parse_number(field()?, decimal::parse_i64)
+            .map_err(|()| "the status change time is not a number of ns")?;
+        let inode = parse_number(field()?, decimal::parse_u64).map_err(|()| "the inode is not a number")?;
+        if rest.is_some() {
             return Err("there are more than six fields".into());
         }
         let encoded = path.strip_prefix(b"\t").unwrap_or(path);
@@ -208,12 +192,77 @@ fn push_octal(out: &mut Vec<u8>, mode: u32) {
     out.extend_from_slice(&[digit(9), digit(6), digit(3), digit(0)]);
 }
 
-fn push_number(out: &mut Vec<u8>, value: Option<impl std::fmt::Display>) {
+fn push_number(out: &mut Vec<u8>, value: Option<impl Decimal>) {
+    out.push(b' ');
     match value {
-        // Writing to a vector cannot fail.
-        Some(value) => drop(write!(out, " {value}")),
-        None => out.extend_from_slice(b" -"),
+        Some(value) => decimal::push(out, value),
+        None => out.push(b'-'),
     }
+}
+
+/// As [`Content`], borrowed.
+#[derive(Debug, Clone, Copy)]
+pub enum ContentRef<'a> {
+    /// Not hashed, or nothing to hash.
+    Unknown,
+    /// The object that holds it.
+    Object(&'a ObjectId),
+    /// It was not captured.
+    Gap(&'a GapReason),
+}
+
+/// What a [`Record`] says, borrowed, for whoever writes thousands of lines.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "as in Record")]
+pub struct Line<'a> {
+    pub kind: EntryKind,
+    pub mode: u32,
+    pub content: ContentRef<'a>,
+    pub size: Option<u64>,
+    pub mtime_ns: Option<i64>,
+    pub ctime_ns: Option<i64>,
+    pub inode: Option<u64>,
+    pub path: &'a RelPath,
+}
+
+impl Line<'_> {
+    /// Writes the line, with its end.
+    pub fn write(&self, out: &mut Vec<u8>, framing: Framing) {
+        out.push(self.kind.letter());
+        push_octal(out, self.mode);
+        out.push(b' ');
+        match self.content {
+            ContentRef::Unknown => out.push(b'-'),
+            ContentRef::Object(id) => out.extend_from_slice(&id.hex()),
+            ContentRef::Gap(reason) => {
+                out.push(b'!');
+                out.extend_from_slice(reason.as_str().as_bytes());
+            }
+        }
+        push_number(out, self.size);
+        push_number(out, self.mtime_ns);
+        push_number(out, self.ctime_ns);
+        push_number(out, self.inode);
+        out.push(b'\t');
+        let hides_subtree = self.kind == EntryKind::Dir && matches!(self.content, ContentRef::Gap(_));
+        if hides_subtree {
+            let path = [self.path.as_bytes(), b"/"].concat();
+            out.extend_from_slice(&framing.encode(&path));
+        } else {
+            out.extend_from_slice(&framing.encode(self.path.as_bytes()));
+        }
+        out.push(framing.end());
+    }
+}
+
+/// Takes the next field off, up to the next blank.
+fn next_field<'a>(rest: &mut Option<&'a [u8]>) -> Option<&'a [u8]> {
+    let text = (*rest)?;
+    let Some(blank) = memchr::memchr(b' ', text) else {
+        return rest.take();
+    };
+    *rest = text.get(blank + 1..);
+    text.get(..blank)
 }
 
 fn parse_mode(text: &[u8]) -> Option<(EntryKind, u32)> {
@@ -238,16 +287,8 @@ fn parse_content(text: &[u8]) -> Option<Content> {
 }
 
 /// Reads a number or `-`; the outer result tells whether it was either.
-fn parse_number<T: std::str::FromStr>(text: &[u8]) -> Result<Option<T>, ()> {
-    if text == b"-" {
-        return Ok(None);
-    }
-    // One spelling a number: what we write is what we read.
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(());
-    }
-    std::str::from_utf8(text).map_err(drop)?.parse().map(Some).map_err(drop)
+fn parse_number<T>(text: &[u8], parse: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>, ()> {
+    if text == b"-" { Ok(None) } else { parse(text).map(Some).ok_or(()) }
 }
 
 #[cfg(test)]

@@ -32,8 +32,15 @@ impl RecordSet {
     ///
     /// # Errors
     /// [`crate::error::Kind::Damaged`] for a broken stream, two records of one path, or a path below a file.
-    pub fn read<R: BufRead>(mut reader: Reader<R>, header: Header) -> Result<Outcome> {
-        let mut records = Vec::new();
+    pub fn read<R: BufRead>(reader: Reader<R>, header: Header) -> Result<Outcome> {
+        Self::read_on(reader, header, Vec::new())
+    }
+
+    /// As [`RecordSet::read`], for a stream whose first `records` were read already.
+    ///
+    /// # Errors
+    /// As [`RecordSet::read`].
+    pub fn read_on<R: BufRead>(mut reader: Reader<R>, header: Header, mut records: Vec<Record>) -> Result<Outcome> {
         loop {
             match reader.step()? {
                 Step::Record(record) => records.push(record),

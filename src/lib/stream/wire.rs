@@ -104,6 +104,9 @@ impl Header {
             b"#root" => {
                 use std::os::unix::ffi::OsStrExt;
                 let root = framing.decode(value).ok_or("the path is quoted wrongly")?;
+                if root.contains(&0) {
+                    return Err("the path holds a NUL byte".into());
+                }
                 once(&mut self.root, Path::new(std::ffi::OsStr::from_bytes(&root)).to_owned())
             }
             b"#rules" => {
@@ -162,6 +165,17 @@ pub enum Frame {
 pub enum Step {
     /// A record.
     Record(Record),
+    /// The end of a complete stream.
+    End,
+    /// An earlier stage failed, and said so with this exit code.
+    Failed(u8, String),
+}
+
+/// What [`Reader::next_line`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A line that stands for a record.
+    Line,
     /// The end of a complete stream.
     End,
     /// An earlier stage failed, and said so with this exit code.
@@ -227,42 +241,74 @@ impl<R: BufRead> Reader<R> {
         broken(format!("record stream, item {}: {problem}: {}", self.number, quote::name(clip(&self.item))))
     }
 
+    /// Reads lines that were taken from a stream: no header, no end mark.
+    pub(crate) fn bare(input: R, framing: Framing) -> Self {
+        Self { input, framing, frame: Frame::Optional, item: Vec::new(), pending: false, number: 0 }
+    }
+
+    /// What it reads from.
+    pub fn input(&self) -> &R {
+        &self.input
+    }
+
     /// Reads the next record, or the end.
     ///
     /// # Errors
     /// [`Kind::Damaged`] for a malformed line, a missing end mark, or text after it.
     pub fn step(&mut self) -> Result<Step> {
+        Ok(match self.next_line()? {
+            Mark::Line => Step::Record(self.record()?),
+            Mark::End => Step::End,
+            Mark::Failed(code, text) => Step::Failed(code, text),
+        })
+    }
+
+    /// Reads the next line that stands for a record, without a look into it, or the end.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] for a missing end mark, or text after it.
+    pub fn next_line(&mut self) -> Result<Mark> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.advance()? {
                 return match self.frame {
-                    Frame::Optional => Ok(Step::End),
+                    Frame::Optional => Ok(Mark::End),
                     Frame::Required => Err(broken(format!(
                         "the record stream ends after {} items without '#end': a stage before this one died",
                         self.number
                     ))),
                 };
             }
+            if self.item.first().is_some_and(|first| *first != b'#') {
+                return Ok(Mark::Line);
+            }
             if self.item == b"#end" {
-                return if self.advance()? { Err(self.bad("there is text after '#end'")) } else { Ok(Step::End) };
+                return if self.advance()? { Err(self.bad("there is text after '#end'")) } else { Ok(Mark::End) };
             }
             if let Some(rest) = self.item.strip_prefix(b"#fail ") {
                 let text = String::from_utf8_lossy(rest);
                 let (code, text) = text.split_once(' ').unwrap_or((&text, "it did not say why"));
                 let code = code.parse().map_err(|_| self.bad("the failure has no exit code"))?;
-                return Ok(Step::Failed(code, quote::masked(text.as_bytes())));
+                return Ok(Mark::Failed(code, quote::masked(text.as_bytes())));
             }
-            if self.item.starts_with(b"#") {
-                // A line of another version, between records: there is nothing to do for it here.
-                continue;
+            // Other lines with a '#' are of another version; between records there is nothing to do for them here.
+            if self.item.is_empty() && self.frame == Frame::Required {
+                return Ok(Mark::Line);
             }
-            if self.item.is_empty() && self.frame == Frame::Optional {
-                continue;
-            }
-            return match Record::parse(&self.item, self.framing) {
-                Ok(record) => Ok(Step::Record(record)),
-                Err(problem) => Err(self.bad(&problem)),
-            };
         }
+    }
+
+    /// The line that [`Reader::next_line`] found, without its end.
+    #[must_use]
+    pub fn line(&self) -> &[u8] {
+        &self.item
+    }
+
+    /// Reads that line.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] when it is malformed.
+    pub fn record(&self) -> Result<Record> {
+        Record::parse(&self.item, self.framing).map_err(|problem| self.bad(&problem))
     }
 }
 
@@ -315,7 +361,7 @@ mod tests {
 
     #[test]
     fn malformed_headers_are_refused() {
-        for line in ["#cap x", "#start -1", "#rules a", "#head nope", "#root \"x", "#cap 1\n#cap 2"] {
+        for line in ["#cap x", "#start -1", "#rules a", "#head nope", "#root \"x", "#root a\0b", "#cap 1\n#cap 2"] {
             assert!(read(&format!("#wt-records 1\n{line}\n#end\n"), Frame::Required).is_err(), "{line}");
         }
     }

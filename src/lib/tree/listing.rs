@@ -233,3 +233,85 @@ impl Tree {
         });
     }
 }
+
+/// A directory on the way down.
+struct Level {
+    listing: Listing,
+    next: usize,
+    /// Bytes of its path, slash included.
+    base: usize,
+    /// Sub-directories that may have to come earlier than they stand, last one first: before which child, and which.
+    early: Vec<(usize, usize)>,
+    /// Those that were looked at for that reason; what has come already is `None`.
+    seen: Vec<(usize, Option<Listing>)>,
+}
+
+impl Level {
+    fn new(listing: Listing, base: usize) -> Self {
+        let name = |child: usize| {
+            let range = listing.children.get(child).map(|child| child.name.clone()).unwrap_or_default();
+            listing.names.get(range).unwrap_or_default()
+        };
+        let mut early = Vec::new();
+        for (number, _) in listing.children.iter().enumerate().filter(|(_, child)| child.is_branch) {
+            // Between a name and that name with a slash stand only names that go on from it.
+            let own = name(number);
+            let between = (0..number).rev().take_while(|other| name(*other).starts_with(own));
+            if let Some(first) = between.last() {
+                early.push((first, number));
+            }
+        }
+        early.sort_by(|a, b| (b.0, name(b.1)).cmp(&(a.0, name(a.1))));
+        Self { listing, next: 0, base, early, seen: Vec::new() }
+    }
+}
+
+/// Calls `visit` for every path that the rules include, ascending by path bytes. `get` gives each listing once, when it
+/// is needed; where it gives none the pass ends.
+pub(super) fn in_order(
+    root: Listing,
+    mut get: impl FnMut(usize) -> Option<Listing>,
+    visit: &mut dyn FnMut(&RelPath, &Entry),
+) -> Option<()> {
+    let mut path: Vec<u8> = Vec::new();
+    let mut stack = vec![Level::new(root, 0)];
+    while let Some(level) = stack.last_mut() {
+        let early = level.early.pop_if(|(before, _)| *before == level.next).map(|(_, child)| child);
+        let number = early.unwrap_or(level.next);
+        let Some(child) = level.listing.children.get(number) else {
+            stack.pop();
+            continue;
+        };
+        if early.is_none() {
+            level.next += 1;
+        }
+        path.truncate(level.base);
+        path.extend_from_slice(level.listing.names.get(child.name.clone()).unwrap_or_default());
+        let here = crate::sys::relpath_from_bytes(&path);
+        let slot = match &child.node {
+            Node::Entry(entry) => {
+                visit(here, entry);
+                continue;
+            }
+            Node::Ignored(_) => continue,
+            Node::Dir(dir) => dir.slot,
+        };
+        let below = match level.seen.pop_if(|(seen, _)| *seen == number) {
+            Some((_, None)) => continue,
+            Some((_, Some(listing))) => listing,
+            None => get(slot)?,
+        };
+        let leaf = below.as_entry();
+        if let Some(entry) = &leaf {
+            visit(here, entry);
+        }
+        if early.is_some() {
+            // Later names come back first: between a name and its slash they nest.
+            level.seen.push((number, leaf.is_none().then_some(below)));
+        } else if leaf.is_none() && below.state == State::Listed {
+            path.push(b'/');
+            stack.push(Level::new(below, path.len()));
+        }
+    }
+    Some(())
+}

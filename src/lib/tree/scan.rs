@@ -11,7 +11,8 @@ use crate::clock;
 use crate::error::Result;
 use crate::store::hash;
 use crate::store::relpath::RelPath;
-use crate::stream::record::{Content, EntryKind, Record};
+use crate::stream::Framing;
+use crate::stream::record::{Content, ContentRef, EntryKind, Line, Record};
 use crate::stream::wire::{Header, RulesMark};
 
 /// More captured files than this are an error unless the caller says otherwise (facts 2.2).
@@ -28,24 +29,72 @@ pub struct Limits {
     pub cap_bytes: u64,
 }
 
-/// A workspace as it was at one moment.
-pub struct Scan {
-    /// The rules file that was in force.
+/// What is settled before a walk begins: when, under which rules, within which limits.
+pub struct Outset {
+    /// The rules file that is in force.
     pub rules_file: RulesFile,
     /// The rules.
     pub rules: Rules,
-    /// What was wrong with them.
+    /// What is wrong with them.
     pub warnings: Vec<Warning>,
-    /// What they include.
-    pub tree: Tree,
     /// When the walk began, ns since the epoch.
     pub start_ns: u64,
-    /// Files above this many bytes were gaps.
-    pub cap_bytes: u64,
+    /// How much it takes.
+    pub limits: Limits,
+}
+
+impl Outset {
+    /// Reads the rules, as they are now.
+    ///
+    /// # Errors
+    /// As [`RulesFile::read`].
+    pub fn read(workspace: &Workspace, limits: Limits) -> Result<Self> {
+        let start_ns = clock::now_ns();
+        let (rules_file, mut warnings) = RulesFile::read(workspace.fd(), workspace.path())?;
+        let (rules, bad_lines) = Rules::parse(&rules_file);
+        warnings.extend(bad_lines);
+        Ok(Self { rules_file, rules, warnings, start_ns, limits })
+    }
+
+    /// The walk. `store` is device and inode of the store's directories, which are left out wherever they lie.
+    #[must_use]
+    pub fn walk<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        store: &'a [(u64, u64)],
+        progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    ) -> Walk<'a> {
+        let Limits { files_max, cap_bytes } = self.limits;
+        Walk { workspace, rules: &self.rules, store, cap_bytes, files_max, progress }
+    }
+
+    /// The header of the record stream of this walk; the caller adds the run's head.
+    #[must_use]
+    pub fn header(&self, workspace: &Workspace) -> Header {
+        Header {
+            root: Some(workspace.path().to_owned()),
+            rules: Some(RulesMark {
+                source: self.rules_file.source.name().to_owned(),
+                id: hash::of_bytes(&self.rules_file.text),
+            }),
+            cap_bytes: Some(self.limits.cap_bytes),
+            start_ns: Some(self.start_ns),
+            head: None,
+            unknown: Vec::new(),
+        }
+    }
+}
+
+/// A workspace as it was at one moment.
+pub struct Scan {
+    /// Under what it was walked.
+    pub outset: Outset,
+    /// What the rules include.
+    pub tree: Tree,
 }
 
 impl Scan {
-    /// Reads the rules and walks. `store` is device and inode of the store's directories, which are left out wherever they lie.
+    /// Reads the rules and walks, as [`Outset::read`] and [`Outset::walk`] say.
     ///
     /// # Errors
     /// As [`RulesFile::read`] and [`Walk::run`].
@@ -55,30 +104,34 @@ impl Scan {
         limits: Limits,
         progress: Option<&(dyn Fn(u64) + Sync)>,
     ) -> Result<Self> {
-        let start_ns = clock::now_ns();
-        let (rules_file, mut warnings) = RulesFile::read(workspace.fd(), workspace.path())?;
-        let (rules, bad_lines) = Rules::parse(&rules_file);
-        warnings.extend(bad_lines);
-        let Limits { files_max, cap_bytes } = limits;
-        let tree = Walk { workspace, rules: &rules, store, cap_bytes, files_max, progress }.run()?;
-        Ok(Self { rules_file, rules, warnings, tree, start_ns, cap_bytes })
+        let outset = Outset::read(workspace, limits)?;
+        let tree = outset.walk(workspace, store, progress).run()?;
+        Ok(Self { outset, tree })
     }
 
-    /// The header of the record stream of this scan; the caller adds the run's head.
+    /// As [`Outset::header`].
     #[must_use]
     pub fn header(&self, workspace: &Workspace) -> Header {
-        Header {
-            root: Some(workspace.path().to_owned()),
-            rules: Some(RulesMark {
-                source: self.rules_file.source.name().to_owned(),
-                id: hash::of_bytes(&self.rules_file.text),
-            }),
-            cap_bytes: Some(self.cap_bytes),
-            start_ns: Some(self.start_ns),
-            head: None,
-            unknown: Vec::new(),
-        }
+        self.outset.header(workspace)
     }
+}
+
+impl std::ops::Deref for Scan {
+    type Target = Outset;
+    fn deref(&self) -> &Outset {
+        &self.outset
+    }
+}
+
+/// Writes the line of a path that was found, as [`record`] and [`Record::write`] would.
+pub fn write_record(out: &mut Vec<u8>, framing: Framing, path: &RelPath, entry: &Entry) {
+    let (size, mtime_ns, ctime_ns, inode) = known(&entry.stat);
+    let content = match &entry.gap {
+        Some(reason) => ContentRef::Gap(reason),
+        None => ContentRef::Unknown,
+    };
+    let (kind, mode) = (entry.stat.kind, entry.stat.mode);
+    Line { kind, mode, content, size, mtime_ns, ctime_ns, inode, path }.write(out, framing);
 }
 
 /// The record of a path that was found.
@@ -91,16 +144,27 @@ pub fn record(path: &RelPath, entry: &Entry) -> Record {
 /// The record of a path of which only the stat is known.
 #[must_use]
 pub fn record_of(path: &RelPath, stat: &FileStat) -> Record {
-    let is_known = stat.inode != 0;
+    let (size, mtime_ns, ctime_ns, inode) = known(stat);
     Record {
         kind: stat.kind,
         mode: stat.mode,
         content: Content::Unknown,
-        size: matches!(stat.kind, EntryKind::File | EntryKind::Link).then_some(stat.size),
-        // Both or neither: a row of the stat cache needs both.
-        mtime_ns: stat.mtime_ns.filter(|_| is_known && stat.ctime_ns.is_some()),
-        ctime_ns: stat.ctime_ns.filter(|_| is_known),
-        inode: Some(stat.inode).filter(|_| is_known),
+        size,
+        mtime_ns,
+        ctime_ns,
+        inode,
         path: path.to_owned(),
     }
+}
+
+/// Size, mtime, ctime and inode, as far as they are known and mean something.
+fn known(stat: &FileStat) -> (Option<u64>, Option<i64>, Option<i64>, Option<u64>) {
+    let is_known = stat.inode != 0;
+    (
+        matches!(stat.kind, EntryKind::File | EntryKind::Link).then_some(stat.size),
+        // Both or neither: a row of the stat cache needs both.
+        stat.mtime_ns.filter(|_| is_known && stat.ctime_ns.is_some()),
+        stat.ctime_ns.filter(|_| is_known),
+        Some(stat.inode).filter(|_| is_known),
+    )
 }

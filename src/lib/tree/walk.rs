@@ -4,6 +4,8 @@
 //! there and what the rules say of it; it hashes nothing and writes nothing. What it cannot list is a gap, not an
 //! error; what vanished meanwhile is simply absent.
 
+mod flow;
+
 use std::io;
 use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
@@ -74,7 +76,12 @@ impl Drop for OpenDir {
 struct Queue {
     tasks: Vec<Task>,
     listings: Vec<Option<Listing>>,
+    /// Threads that list a directory now.
     busy: usize,
+    /// Threads that wait for one of those.
+    waiting: usize,
+    /// No more tasks are taken: the walk failed, or met too many files.
+    is_stopped: bool,
     failed: Option<Error>,
 }
 
@@ -92,6 +99,12 @@ struct Scratch {
     path: Vec<u8>,
 }
 
+impl Default for Scratch {
+    fn default() -> Self {
+        Self { dirents: vec![MaybeUninit::uninit(); DIRENTS_BYTES], path: Vec::new() }
+    }
+}
+
 impl Walk<'_> {
     /// Walks the workspace.
     ///
@@ -99,27 +112,9 @@ impl Walk<'_> {
     /// [`crate::error::Kind::Limit`] for more than `files_max` files, [`crate::error::Kind::Refused`] when the store is
     /// the workspace itself, [`crate::error::Kind::Io`] when the root cannot be listed.
     pub fn run(&self) -> Result<Tree> {
-        if self.store.contains(&self.workspace.identity()) {
-            let path = quote::path(self.workspace.path());
-            return Err(Error::refused(format!("workspace {path} is the store itself"))
-                .hint("name another workspace with -C or another store with --store"));
-        }
-        let shared = Shared {
-            walk: self,
-            queue: Mutex::default(),
-            wake: Condvar::new(),
-            open: Arc::default(),
-            files: AtomicU64::new(0),
-        };
-        {
-            let mut queue = lock(&shared.queue);
-            queue.listings.push(None);
-            let inherited = self.rules.at_root();
-            queue.tasks.push(Task { path: None, parent: None, inherited, included: false, slot: 0 });
-        }
-        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX);
+        let shared = self.begin()?;
         std::thread::scope(|scope| {
-            for _ in 1..threads {
+            for _ in 1..threads() {
                 scope.spawn(|| shared.work());
             }
             shared.work();
@@ -132,6 +127,26 @@ impl Walk<'_> {
         let listings = queue.listings.into_iter().map(|listing| listing.unwrap_or_else(Listing::absent));
         let tree = Tree::new(listings.collect());
         if files > self.files_max { Err(self.too_many(&tree)) } else { Ok(tree) }
+    }
+
+    /// What all threads share, with the root as the first task.
+    fn begin(&self) -> Result<Shared<'_>> {
+        if self.store.contains(&self.workspace.identity()) {
+            let path = quote::path(self.workspace.path());
+            return Err(Error::refused(format!("workspace {path} is the store itself"))
+                .hint("name another workspace with -C or another store with --store"));
+        }
+        let mut queue = Queue::default();
+        queue.listings.push(None);
+        let inherited = self.rules.at_root();
+        queue.tasks.push(Task { path: None, parent: None, inherited, included: false, slot: 0 });
+        Ok(Shared {
+            walk: self,
+            queue: Mutex::new(queue),
+            wake: Condvar::new(),
+            open: Arc::default(),
+            files: AtomicU64::new(0),
+        })
     }
 
     fn too_many(&self, seen: &Tree) -> Error {
@@ -157,6 +172,10 @@ impl Walk<'_> {
     }
 }
 
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX)
+}
+
 fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -164,35 +183,55 @@ fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
 impl Shared<'_> {
     /// Takes tasks until none is left and none can come.
     fn work(&self) {
-        let mut scratch = Scratch { dirents: vec![MaybeUninit::uninit(); DIRENTS_BYTES], path: Vec::new() };
+        let mut scratch = Scratch::default();
         let mut queue = lock(&self.queue);
         loop {
-            let Some(task) = queue.tasks.pop() else {
-                if queue.busy == 0 {
-                    self.wake.notify_all();
-                    return;
-                }
-                queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            queue.busy += 1;
-            drop(queue);
-            let listed = self.list(&task, &mut scratch);
-            let files = self.files.load(Ordering::Relaxed);
-            if let Some(progress) = self.walk.progress {
-                progress(files);
+            if let Some(task) = queue.tasks.pop() {
+                queue = self.perform(queue, &task, &mut scratch);
+            } else if queue.busy == 0 {
+                self.wake.notify_all();
+                return;
+            } else {
+                queue = self.wait(queue);
             }
-            queue = lock(&self.queue);
-            queue.busy -= 1;
-            match listed {
-                Ok((listing, dir)) => self.put(&mut queue, &task, listing, dir),
-                Err(error) => queue.failed = Some(error),
-            }
-            if files > self.walk.files_max || queue.failed.is_some() {
-                queue.tasks.clear();
-            }
+        }
+    }
+
+    fn wait<'q>(&self, mut queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
+        queue.waiting += 1;
+        let mut queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        queue.waiting -= 1;
+        queue
+    }
+
+    /// Lists a directory while the queue is not locked, and puts down what came of it.
+    fn perform<'q>(
+        &'q self,
+        mut queue: MutexGuard<'q, Queue>,
+        task: &Task,
+        scratch: &mut Scratch,
+    ) -> MutexGuard<'q, Queue> {
+        queue.busy += 1;
+        drop(queue);
+        let listed = self.list(task, scratch);
+        let files = self.files.load(Ordering::Relaxed);
+        if let Some(progress) = self.walk.progress {
+            progress(files);
+        }
+        let mut queue = lock(&self.queue);
+        queue.busy -= 1;
+        match listed {
+            Ok((listing, dir)) => self.put(&mut queue, task, listing, dir),
+            Err(error) => queue.failed = Some(error),
+        }
+        if files > self.walk.files_max || queue.failed.is_some() {
+            queue.tasks.clear();
+            queue.is_stopped = true;
+        }
+        if queue.waiting > 0 {
             self.wake.notify_all();
         }
+        queue
     }
 
     /// Stores a finished listing and makes tasks of its sub-directories.
@@ -201,6 +240,7 @@ impl Shared<'_> {
             self.open.fetch_add(1, Ordering::Relaxed);
             Arc::new(OpenDir { fd, open: Arc::clone(&self.open) })
         });
+        let first = queue.tasks.len();
         for (name, child) in listing.dirs_mut() {
             child.slot = queue.listings.len();
             queue.listings.push(None);
@@ -211,6 +251,10 @@ impl Shared<'_> {
                 included: child.included,
                 slot: child.slot,
             });
+        }
+        // The first one is taken first, so that listings come about in the order of paths, or nearly.
+        if let Some(new) = queue.tasks.get_mut(first..) {
+            new.reverse();
         }
         if let Some(slot) = queue.listings.get_mut(task.slot) {
             *slot = Some(listing);

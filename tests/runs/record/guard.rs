@@ -1,9 +1,10 @@
 //! What stands in front of every writer of run.json: the tombstone and the lock.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 
 use super::Runs;
+use crate::sandbox::Holder;
 
 /// Every writer, and what it reads.
 const WRITERS: [(&[&str], &str); 11] = [
@@ -19,17 +20,6 @@ const WRITERS: [(&[&str], &str); 11] = [
     (&["claim-merge"], ""),
     (&["update-merge", "merged", "--expect", ""], ""),
 ];
-
-/// Holds the lock of run.json until its standard input is closed.
-fn hold(runs: &Runs) -> Child {
-    let mut holder = Command::new("flock");
-    holder.arg(runs.0.run_dir().join(".write.lock")).args(["sh", "-c", "echo held; exec cat"]);
-    let mut holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(holder.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "held\n");
-    holder
-}
 
 fn names(runs: &Runs) -> Vec<String> {
     let entries = std::fs::read_dir(runs.0.run_dir()).unwrap();
@@ -66,7 +56,7 @@ fn nobody_writes_a_deleted_run() {
 fn a_run_that_is_deleted_meanwhile_is_not_written() {
     for (args, stdin) in WRITERS {
         let runs = if args[0] == "create" { Runs::new() } else { Runs::standing("running") };
-        let mut holder = hold(&runs);
+        let holder = Holder::of(&runs.0, ".write.lock");
         let before = names(&runs);
         let mut command = runs.0.program(&[&["run-record"], args].concat());
         let mut writer =
@@ -76,8 +66,7 @@ fn a_run_that_is_deleted_meanwhile_is_not_written() {
         let line = said.next().unwrap().unwrap();
         assert!(line.contains("waiting for the document of run 'r'"), "{args:?}: {line}");
         runs.0.put(".deleted", "2026-01-01T00:00:00Z\n");
-        drop(holder.stdin.take());
-        holder.wait().unwrap();
+        drop(holder);
         assert_eq!(writer.wait().unwrap().code(), Some(2), "{args:?}");
         let line = said.next().unwrap().unwrap();
         assert!(line.contains("was deleted"), "{args:?}: {line}");
@@ -99,7 +88,7 @@ fn a_run_that_is_deleted_meanwhile_is_not_written() {
 #[test]
 fn a_lock_that_is_not_had_in_time_is_a_conflict() {
     let runs = Runs::standing("running");
-    let mut holder = hold(&runs);
+    let holder = Holder::of(&runs.0, ".write.lock");
     let before = runs.text();
     let mut command = runs.0.program(&["run-record", "set-status", "failed"]);
     let done = crate::sandbox::run({
@@ -109,7 +98,6 @@ fn a_lock_that_is_not_had_in_time_is_a_conflict() {
     let _ = done.says(6, "locked by another process");
     assert_eq!(runs.text(), before);
     assert_eq!(runs.record(&["get", "/status", "--raw"]).ends(0), "running\n");
-    drop(holder.stdin.take());
-    holder.wait().unwrap();
+    drop(holder);
     runs.wrote(&["set-status", "failed"]);
 }

@@ -217,6 +217,8 @@ impl Model {
         let text = |pointer: &str| run.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let has = |pointer: &str| run.pointer(pointer).is_some();
         assert_eq!(text("/checkpoint/outputs/all/kept"), "yes", "the checkpoint is lost: {run}");
+        let pointer = text("/checkpoint/interaction_id");
+        assert_eq!(has("/checkpoint/interaction_questions"), !pointer.is_empty(), "half a pause pointer: {run}");
         Self {
             status: text("/status"),
             episodes: run["outcome_seq"].as_u64().unwrap_or(0),
@@ -225,7 +227,7 @@ impl Model {
             error: text("/error"),
             reason: text("/end_reason"),
             checkpoint: text("/checkpoint/node_id"),
-            pointer: text("/checkpoint/interaction_id"),
+            pointer,
             waits: has("/await_answers_waits/t"),
             explicit: has("/resume_requires_explicit"),
             retry: has("/retry_state/retry_after"),

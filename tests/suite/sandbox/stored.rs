@@ -227,13 +227,13 @@ pub(crate) fn oid(content: impl AsRef<[u8]>) -> String {
     hex::encode(Sha256::digest(content.as_ref()))
 }
 
-/// Expects that files have 0600 and directories 0700.
+/// Expects that files have 0600 and directories 0700; the sticky bit marks a name that a killed program did not flush.
 #[track_caller]
 pub(crate) fn check_private(dir: &Path) {
     for entry in std::iter::once(dir.to_owned()).chain(below(dir)) {
         let meta = entry.symlink_metadata().unwrap();
         let wanted = if meta.is_dir() { 0o700 } else { 0o600 };
-        assert!(meta.mode() & 0o7777 == wanted, "{} has mode {:o}", entry.display(), meta.mode() & 0o7777);
+        assert!(meta.mode() & 0o6777 == wanted, "{} has mode {:o}", entry.display(), meta.mode() & 0o7777);
     }
 }
 

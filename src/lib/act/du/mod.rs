@@ -49,8 +49,10 @@ impl Census {
     /// [`Kind::Io`] when the runs cannot be listed.
     pub fn take(store: &Store) -> Result<Self> {
         let mut census = Self::default();
-        for dir in run_dirs(store)? {
-            for path in documents(&dir)? {
+        let runs = store.runs();
+        census.unread.extend(runs.troubles.into_iter().map(Error::from));
+        for dir in runs.dirs {
+            for path in documents(&dir.path)? {
                 if let Err(error) = census.read(&path) {
                     census.unread.push(error);
                 }
@@ -115,21 +117,10 @@ fn is_pin_of_a_snapshot(path: &Path) -> bool {
     owner.is_some_and(|owner| path.with_file_name(owner).exists())
 }
 
-fn run_dirs(store: &Store) -> Result<Vec<PathBuf>> {
-    let mut dirs = list(&layout::runs(store.root()))?;
-    dirs.retain(|dir| dir.is_dir());
-    Ok(dirs)
-}
-
+/// The documents of a run, sorted.
 fn documents(run: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = list(&layout::snapshots_below(run))?;
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    Ok(found)
-}
-
-/// What is in a directory, sorted; an absent one is empty.
-fn list(dir: &Path) -> Result<Vec<PathBuf>> {
-    let listed = match std::fs::read_dir(dir) {
+    let dir = layout::snapshots_below(run);
+    let listed = match std::fs::read_dir(&dir) {
         Ok(listed) => listed,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("cannot list", dir, &error)),
@@ -138,6 +129,7 @@ fn list(dir: &Path) -> Result<Vec<PathBuf>> {
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<std::io::Result<Vec<_>>>()
         .map_err(|error| Error::io("cannot list", dir, &error))?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
     Ok(paths)
 }

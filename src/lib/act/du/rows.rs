@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 
-use super::{Census, contents, documents, history, run_dirs};
+use super::{Census, contents, documents, history};
 use crate::act::prune::mark::IdMap;
 use crate::error::Result;
 use crate::history::manifest::{self, Entry, Manifest};
@@ -53,7 +53,7 @@ impl Row {
 pub fn rows(store: &Store, run: Option<&RunId>, census: &Census, by: By) -> Result<Vec<Row>> {
     let dirs = match run {
         Some(run) => vec![crate::store::layout::run(history(store, run)?.store().root(), run)],
-        None => run_dirs(store)?,
+        None => store.runs().dirs.into_iter().map(|dir| dir.path).collect(),
     };
     let mut count = Count::new(census, by);
     for dir in dirs {

@@ -41,8 +41,10 @@ pub(super) fn choose(history: &History, index: &Index, survey: &Survey, request:
         return Err(Error::usage("nothing says which snapshots are to go")
             .hint("name them, or say what stays with --keep-last, --keep-within, --keep-labels or --keep-gates"));
     }
-    Ok(choose_by(survey, request, &|snapshot, _| {
-        snapshot.labels.iter().any(|label| request.drop_labels.iter().any(|glob| glob.matches(label)))
+    // A forget that was killed has dropped labels of snapshots that are still there, and that no chain reaches.
+    Ok(choose_by(survey, request, &|snapshot, place| {
+        let own = snapshot.own.iter().filter(|_| place.is_none() && snapshot.labels.is_empty());
+        snapshot.labels.iter().chain(own).any(|label| request.drop_labels.iter().any(|glob| glob.matches(label)))
     }))
 }
 

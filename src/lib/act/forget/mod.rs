@@ -134,7 +134,7 @@ pub fn plan<'a>(history: &'a History, request: &Request, intent: Intent) -> Resu
     let survey = Survey::take(history, &index)?;
     let mut chosen = choose::choose(history, &index, &survey, request)?;
     let mut kept = chosen.kept;
-    for (id, reason) in judge::stays(history, &survey, &mut chosen.doomed)? {
+    for (id, reason) in judge::stays(history, &index, &survey, &mut chosen.doomed)? {
         if chosen.named.contains(&id) {
             return Err(refusal(history, &id, &reason));
         }

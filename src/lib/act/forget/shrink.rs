@@ -1,11 +1,11 @@
 //! Dropping the oldest snapshots until the files of the rest take no more than so many bytes.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::choose::{is_kept, places};
 use super::survey::{Snapshot, Survey};
 use super::{Request, protecting};
-use crate::error::{Error, IoContext, Result};
+use crate::error::Result;
 use crate::history::History;
 use crate::history::manifest::Manifest;
 use crate::store::id::{ObjectId, RunId, SnapshotId};
@@ -46,17 +46,21 @@ fn contents(manifest: &Manifest) -> HashMap<ObjectId, u64> {
     manifest.files().map(|(_, id, size)| (id, size)).collect()
 }
 
-/// What may go, in the order in which it goes: what no chain reaches was never finished, then the oldest of the chain up
-/// to the first that is protected.
+/// What may go, in the order in which it goes: what head does not reach, then the oldest of the chain; of every chain only
+/// what comes before the first that is protected, so that no boundary goes from between two that stay.
 fn order<'s>(survey: &'s Survey, request: &Request) -> Vec<&'s Snapshot> {
     let places = places(survey);
     let is_protected = |snapshot: &Snapshot| {
         let labels = protecting(&snapshot.labels, &request.drop_labels, &[]);
         !labels.is_empty() || is_kept(&request.policy, snapshot, places.get(&snapshot.id).copied(), survey)
     };
-    let unreached =
-        survey.newest_first().filter(|snapshot| !places.contains_key(&snapshot.id) && !is_protected(snapshot));
-    unreached.chain(survey.chain().take_while(|snapshot| !is_protected(snapshot))).collect()
+    let mut unreached = BTreeMap::new();
+    for chain in survey.chains().into_iter().skip(1) {
+        let oldest = chain.into_iter().take_while(|snapshot| !is_protected(snapshot));
+        unreached
+            .extend(oldest.filter(|snapshot| !places.contains_key(&snapshot.id)).map(|found| (&found.id, found)));
+    }
+    unreached.into_values().chain(survey.chain().take_while(|snapshot| !is_protected(snapshot))).collect()
 }
 
 /// Dooms snapshots of one run. Says how many bytes the rest takes where that is still too many.
@@ -129,18 +133,6 @@ pub fn across(store: &Store, request: &Request, limit: u64) -> Result<Across> {
 
 /// The runs that have a history and a name that can be given.
 fn run_ids(store: &Store) -> Result<Vec<RunId>> {
-    let path = layout::runs(store.root());
-    let listed = match std::fs::read_dir(&path) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("cannot list", &path, &error)),
-    };
-    let mut runs = Vec::new();
-    for entry in listed {
-        let entry = entry.on("cannot list", &path)?;
-        let run = entry.file_name().to_str().and_then(|name| RunId::named(name).ok());
-        runs.extend(run.filter(|run| layout::history(store.root(), run).is_dir()));
-    }
-    runs.sort_unstable();
-    Ok(runs)
+    let ids = store.runs().all()?.into_iter().filter_map(|dir| dir.id);
+    Ok(ids.filter(|run| layout::history(store.root(), run).is_dir()).collect())
 }

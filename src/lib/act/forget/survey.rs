@@ -1,6 +1,6 @@
 //! Every snapshot of a run, as far as a forget must know it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
 use crate::history::History;
@@ -18,6 +18,19 @@ pub(super) struct Snapshot {
     pub(super) labels: Vec<String>,
 }
 
+/// The snapshots from `tip` back, oldest first. A parent that was lost ends the chain, and so does a cycle; neither is
+/// for a forget to mend.
+fn walk(all: &BTreeMap<SnapshotId, Snapshot>, tip: &SnapshotId) -> Vec<SnapshotId> {
+    let mut chain: Vec<SnapshotId> = Vec::new();
+    let mut next = Some(tip);
+    while let Some(snapshot) = next.and_then(|id| all.get(id)).filter(|_| chain.len() < all.len()) {
+        chain.push(snapshot.id.clone());
+        next = snapshot.parent.as_ref();
+    }
+    chain.reverse();
+    chain
+}
+
 pub(super) struct Survey {
     all: BTreeMap<SnapshotId, Snapshot>,
     /// The chain, oldest first.
@@ -32,15 +45,17 @@ impl Survey {
             let labels = index.labels_of(&id).into_iter().map(str::to_owned).collect();
             all.insert(id.clone(), Snapshot { id, parent: manifest.parent, own: manifest.label, labels });
         }
-        let mut chain: Vec<SnapshotId> = Vec::new();
-        let mut next = index.head.clone();
-        // A parent that was lost ends the chain, and so does a cycle; neither is for a forget to mend.
-        while let Some(snapshot) = next.as_ref().and_then(|id| all.get(id)).filter(|_| chain.len() < all.len()) {
-            chain.push(snapshot.id.clone());
-            next.clone_from(&snapshot.parent);
-        }
-        chain.reverse();
+        let chain = index.head.as_ref().map(|head| walk(&all, head)).unwrap_or_default();
         Ok(Self { all, chain })
+    }
+
+    /// Every chain, oldest first: head's, and those that end in a snapshot which neither it nor another one reaches.
+    pub(super) fn chains(&self) -> Vec<Vec<&Snapshot>> {
+        let mut reached: BTreeSet<&SnapshotId> = self.chain.iter().collect();
+        reached.extend(self.all.values().filter_map(|snapshot| snapshot.parent.as_ref()));
+        let others = self.all.keys().filter(|id| !reached.contains(id)).map(|tip| walk(&self.all, tip));
+        let chains = std::iter::once(self.chain.clone()).chain(others);
+        chains.map(|chain| chain.iter().filter_map(|id| self.all.get(id)).collect()).collect()
     }
 
     pub(super) fn len(&self) -> usize {

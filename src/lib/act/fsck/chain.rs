@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use super::documents::Snapshots;
+use super::index::Reached;
 use super::{Report, Severity};
 
-pub(super) fn check(snapshots: &Snapshots, report: &mut Report) {
+/// Snapshots from which no chain is known to start do not matter to anybody: a forget that was cut off left them.
+pub(super) fn check(snapshots: &Snapshots, reached: &Reached, report: &mut Report) {
     for (id, parent) in &snapshots.parents {
         let Some(parent) = parent else { continue };
         let path = snapshots.path(id);
@@ -15,7 +17,8 @@ pub(super) fn check(snapshots: &Snapshots, report: &mut Report) {
         } else if !snapshots.parents.contains_key(parent) {
             let detail = format!("its parent '{parent}' is not there, so the chain ends here");
             let repair = "nothing brings it back; wt-log --all shows what the chain does not reach";
-            report.add(Severity::Error, "parent-missing", path, detail, repair);
+            let severity = if reached.has(id) { Severity::Error } else { Severity::Note };
+            report.add(severity, "parent-missing", path, detail, repair);
         } else if parent >= id {
             let detail = format!("its parent '{parent}' is not older than it");
             report.add(Severity::Warning, "parent-newer", path, detail, "nothing to do");

@@ -120,7 +120,11 @@ fn list(dir: &Path, report: &mut Report) -> Vec<Vec<u8>> {
     names
 }
 
-fn damaged(report: &mut Report, code: &'static str, path: &Path, detail: String) {
+fn damaged(report: &mut Report, code: &'static str, path: &Path, bytes: &[u8], detail: String) {
+    if hashes::is_newer(bytes) {
+        let repair = "use the version of these programs that wrote it; prune removes nothing until then";
+        return report.add(Severity::Error, "document-newer", path, detail, repair);
+    }
     let repair = "wt-fsck --quarantine puts it aside and keeps every object that it names";
     report.add(Severity::Error, code, path, detail, repair);
 }
@@ -131,7 +135,7 @@ fn read_manifest(path: &Path, id: &SnapshotId, named: &mut Named, report: &mut R
         // Forgotten since it was listed.
         Err(error) if error.kind() == Kind::NotFound && std::fs::symlink_metadata(path).is_err() => return None,
         Err(error) => {
-            damaged(report, "manifest-damaged", path, error.to_string());
+            damaged(report, "manifest-damaged", path, b"", error.to_string());
             return None;
         }
     };
@@ -140,11 +144,17 @@ fn read_manifest(path: &Path, id: &SnapshotId, named: &mut Named, report: &mut R
     let manifest = match parsed {
         Ok(manifest) if manifest.id == *id => manifest,
         Ok(manifest) => {
-            damaged(report, "manifest-damaged", path, format!("it says that it is snapshot '{}'", manifest.id));
+            damaged(
+                report,
+                "manifest-damaged",
+                path,
+                &bytes,
+                format!("it says that it is snapshot '{}'", manifest.id),
+            );
             return None;
         }
         Err(problem) => {
-            damaged(report, "manifest-damaged", path, problem);
+            damaged(report, "manifest-damaged", path, &bytes, problem);
             return None;
         }
     };
@@ -194,7 +204,7 @@ fn read_pin(path: &Path, named: &mut Named, report: &mut Report) -> Option<HashS
         Ok(bytes) => bytes,
         Err(error) if error.kind() == Kind::NotFound && std::fs::symlink_metadata(path).is_err() => return None,
         Err(error) => {
-            damaged(report, "pin-damaged", path, error.to_string());
+            damaged(report, "pin-damaged", path, b"", error.to_string());
             return None;
         }
     };
@@ -202,7 +212,7 @@ fn read_pin(path: &Path, named: &mut Named, report: &mut Report) -> Option<HashS
     if let Err(problem) = hashes::for_each_named(&bytes, &mut |id| {
         ids.insert(id);
     }) {
-        damaged(report, "pin-damaged", path, problem);
+        damaged(report, "pin-damaged", path, &bytes, problem);
         return None;
     }
     let source = named.pin_source(path);

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, describe};
 use crate::store::id::{ObjectId, RunId};
+use crate::store::runs::RunDir;
 use crate::store::{Store, layout};
 
 /// How bad a finding is.
@@ -164,9 +165,9 @@ pub fn check(
     let mut named = objects::Named::default();
     for dir in run_dirs(store, run, &mut report)? {
         report.runs += 1;
-        let snapshots = documents::check(&dir, &mut named, &mut report);
-        chain::check(&snapshots, &mut report);
-        index::check(store, &dir, &snapshots, &mut report);
+        let snapshots = documents::check(&dir.path, &mut named, &mut report);
+        let reached = index::check(store, &dir, &snapshots, &mut report);
+        chain::check(&snapshots, &reached, &mut report);
     }
     if run.is_none() {
         report.check_mode(store.root());
@@ -177,42 +178,27 @@ pub fn check(
     Ok(report)
 }
 
-fn run_dirs(store: &Store, run: Option<&RunId>, report: &mut Report) -> Result<Vec<PathBuf>> {
+fn run_dirs(store: &Store, run: Option<&RunId>, report: &mut Report) -> Result<Vec<RunDir>> {
     let runs = layout::runs(store.root());
     if let Some(run) = run {
         let dir = layout::run(store.root(), run);
         return if dir.is_dir() {
-            Ok(vec![dir])
+            Ok(vec![RunDir { path: dir, id: Some(run.clone()) }])
         } else {
             Err(Error::not_found(format!("there is no run '{run}'")).at(dir).hint("ls the store's runs directory"))
         };
     }
-    let mut dirs = Vec::new();
-    let listed = match std::fs::read_dir(&runs) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(dirs),
-        Err(error) => {
-            unreadable(report, &runs, &error);
-            return Ok(dirs);
-        }
-    };
-    report.check_mode(&runs);
-    for entry in listed {
-        let path = match entry {
-            Ok(entry) => entry.path(),
-            Err(error) => {
-                unreadable(report, &runs, &error);
-                break;
-            }
-        };
-        match std::fs::metadata(&path) {
-            Ok(meta) if meta.is_dir() => dirs.push(path),
-            Ok(_) => report.add(Severity::Note, "stranger", path, "not a run", "nothing to do"),
-            Err(error) => unreadable(report, &path, &error),
-        }
+    let listed = store.runs();
+    if runs.is_dir() {
+        report.check_mode(&runs);
     }
-    dirs.sort();
-    Ok(dirs)
+    for path in listed.strangers {
+        report.add(Severity::Note, "stranger", path, "not a run", "nothing to do");
+    }
+    for trouble in listed.troubles {
+        unreadable(report, &trouble.path, &trouble.cause);
+    }
+    Ok(listed.dirs)
 }
 
 fn unreadable(report: &mut Report, path: &Path, error: &std::io::Error) {

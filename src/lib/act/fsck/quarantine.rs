@@ -36,6 +36,10 @@ pub fn put_aside(store: &Store, path: &Path) -> Result<PutAside> {
     if hashes::for_each_named(&bytes, &mut |_| {}).is_ok() && !is_bad_manifest(path, &bytes) {
         return Err(Error::refused(format!("{} is not damaged", quote::path(path))).at(path));
     }
+    if hashes::is_newer(&bytes) {
+        let message = format!("{} was written by a later version of these programs", quote::path(path));
+        return Err(Error::refused(message).at(path).hint("use that version"));
+    }
     let mut named = BTreeSet::new();
     hashes::for_each_in_text(&bytes, &mut |id| {
         named.insert(id);

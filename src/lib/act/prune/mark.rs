@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Error, Kind, Result, describe};
 use crate::history::hashes;
 use crate::store::id::ObjectId;
+use crate::store::runs::RunDir;
 use crate::store::{Store, layout, read_document};
 
 /// Reading threads: beyond that the disk is the limit.
@@ -122,7 +123,7 @@ impl<'a> Reader<'a> {
     fn list_new(&mut self) -> Result<Vec<PathBuf>> {
         let mut new = Vec::new();
         for run in run_dirs(self.store)? {
-            let Some((dir, meta)) = snapshots_dir(&run)? else { continue };
+            let Some((dir, meta)) = snapshots_dir(&run.path)? else { continue };
             let own = fingerprint(&meta);
             let is_settled = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec())
                 < self.begun_ns - SETTLED_NS;
@@ -146,30 +147,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Every directory below `runs/`, whatever its name, also through a link.
+/// Every run of the store.
 ///
 /// # Errors
 /// [`Kind::Damaged`] when one of them, or `runs/` itself, cannot be looked into.
-pub(in crate::act) fn run_dirs(store: &Store) -> Result<Vec<PathBuf>> {
-    let runs = layout::runs(store.root());
-    let listed = match std::fs::read_dir(&runs) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_there(&runs) => return Ok(Vec::new()),
-        Err(error) => return Err(unknown(&runs, "cannot be listed", &error)),
-    };
-    let mut dirs = Vec::new();
-    for entry in listed {
-        let path = entry.map_err(|error| unknown(&runs, "cannot be listed", &error))?.path();
-        match std::fs::metadata(&path) {
-            Ok(meta) if meta.is_dir() => dirs.push(path),
-            // A file beside the runs names no objects.
-            Ok(_) => {}
-            // A run that was deleted since; a link that leads nowhere is a run on a disk that is not there.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_there(&path) => {}
-            Err(error) => return Err(unknown(&path, "is a run that cannot be reached", &error)),
-        }
-    }
-    Ok(dirs)
+pub(in crate::act) fn run_dirs(store: &Store) -> Result<Vec<RunDir>> {
+    store.runs().all().map_err(|trouble| {
+        let is_run = trouble.path != layout::runs(store.root());
+        let problem = if is_run { "is a run that cannot be reached" } else { "cannot be listed" };
+        unknown(&trouble.path, problem, &trouble.cause)
+    })
 }
 
 /// A run's snapshots directory; `None` where the run has none.

@@ -11,6 +11,7 @@
 pub(super) mod mark;
 mod temps;
 
+use std::collections::HashSet;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -275,9 +276,19 @@ impl Plan<'_> {
         if self.store.durability() == Durability::Off {
             return Ok(());
         }
-        let path = layout::runs(self.store.root());
-        let flushed = fsio::open_store_dir(&path).and_then(|dir| fsio::flush_file_system(dir.as_fd(), b"the runs"));
-        flushed.on("cannot flush", &path)
+        // A run may be a link to another disk, and so may its history.
+        let mut disks = HashSet::new();
+        let histories = mark::run_dirs(self.store)?.into_iter().map(|run| layout::snapshots_below(&run.path));
+        for path in std::iter::once(layout::runs(self.store.root())).chain(histories) {
+            let dir = match fsio::open_store_dir(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                other => other.on("cannot open", &path)?,
+            };
+            if disks.insert(rustix::fs::fstat(&dir).on("cannot examine", &path)?.st_dev) {
+                fsio::flush_file_system(dir.as_fd(), b"the runs").on("cannot flush", &path)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::store::{Store, layout};
 pub(super) fn stale(store: &Store, not_after_ns: i128) -> Result<Vec<(PathBuf, u64)>> {
     let mut found = Vec::new();
     for run in mark::run_dirs(store)? {
-        for dir in [layout::history_below(&run), layout::snapshots_below(&run)] {
+        for dir in [layout::history_below(&run.path), layout::snapshots_below(&run.path)] {
             // A run without a history has none; the mark has already complained about any other reason.
             let Ok(listed) = std::fs::read_dir(&dir) else { continue };
             for entry in listed.flatten() {

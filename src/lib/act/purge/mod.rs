@@ -119,9 +119,8 @@ pub fn plan<'a>(store: &'a Store, secret: Secret, only: Option<&RunId>) -> Resul
     let mut named: Vec<(PathBuf, HashSet<ObjectId>)> = Vec::new();
     let mut meant = BTreeSet::new();
     for dir in mark::run_dirs(store)? {
-        let run = dir.file_name().and_then(|name| name.to_str()).and_then(|name| RunId::named(name).ok());
-        let Some((snapshots, _)) = mark::snapshots_dir(&dir)? else { continue };
-        let run = run.filter(|run| only.is_none_or(|only| only == run));
+        let Some((snapshots, _)) = mark::snapshots_dir(&dir.path)? else { continue };
+        let run = dir.id.filter(|run| only.is_none_or(|only| only == run));
         for path in documents(&snapshots)? {
             let left = plan.read(&path, run.as_ref())?;
             named.extend(left.map(|left| (path, left)));
@@ -237,6 +236,8 @@ impl Plan<'_> {
 
     fn rewrite(&self, history: &History) -> Result<()> {
         let _lock = history.lock_for_change()?;
+        // It names what was in the pool, by parts of ids.
+        document::remove(&layout::pool_seen(self.store.root(), history.run()))?;
         for id in history.snapshot_ids()? {
             let path = layout::manifest(self.store.root(), history.run(), &id);
             let cut = manifest::cut(&read_document(&path)?, &|path, id| self.secret.is(path, id))

@@ -18,7 +18,7 @@ use crate::store::{Store, layout, read_document};
 
 pub(super) fn drop_from_all(store: &Store, doomed: &HashSet<ObjectId>) -> Result<()> {
     for dir in mark::run_dirs(store)? {
-        let Some((snapshots, _)) = mark::snapshots_dir(&dir)? else { continue };
+        let Some((snapshots, _)) = mark::snapshots_dir(&dir.path)? else { continue };
         for path in documents(&snapshots)? {
             let is_pin =
                 path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(layout::PIN_PREFIX));

@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use crate::act::restore::Place;
 use crate::error::{Error, Result};
 use crate::history::History;
-use crate::store::id::{RunId, SnapshotId};
-use crate::store::layout;
+use crate::store::id::SnapshotId;
 use crate::store::pool::Pool;
 use crate::store::relpath::{RelPath, RelPathBuf};
 
@@ -30,24 +29,10 @@ pub(super) fn shared(
     touched: &BTreeSet<&RelPath>,
     pool: Option<&Pool>,
 ) -> (Vec<Shared>, Vec<Error>) {
-    let (mut found, mut unknown) = (Vec::new(), Vec::new());
-    let path = layout::runs(place.history.store().root());
-    let runs = match std::fs::read_dir(&path) {
-        Ok(runs) => runs,
-        Err(error) => return (found, vec![Error::io("cannot list", &path, &error)]),
-    };
-    for entry in runs {
-        let name = match entry {
-            Ok(entry) => entry.file_name(),
-            Err(error) => {
-                unknown.push(Error::io("cannot list", &path, &error));
-                break;
-            }
-        };
-        let Some(run) = name.to_str().and_then(|name| RunId::named(name).ok()) else { continue };
-        if run == *place.history.run() {
-            continue;
-        }
+    let runs = place.history.store().runs();
+    let mut found = Vec::new();
+    let mut unknown: Vec<Error> = runs.troubles.into_iter().map(Error::from).collect();
+    for run in runs.dirs.into_iter().filter_map(|dir| dir.id).filter(|run| run != place.history.run()) {
         match produced_by(place, &History::new(place.history.store(), run.clone()), since, pool) {
             Ok(paths) => found.extend(
                 paths

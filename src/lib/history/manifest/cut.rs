@@ -17,11 +17,11 @@ use crate::store::relpath::{RelPath, RelPathBuf};
 pub(crate) const PURGED: &str = "purged";
 
 /// A manifest without some of its entries.
-pub(crate) struct Cut {
+pub struct Cut {
     /// Its bytes.
-    pub(crate) json: Vec<u8>,
+    pub json: Vec<u8>,
     /// What was taken out: path, content, bytes.
-    pub(crate) removed: Vec<(RelPathBuf, ObjectId, u64)>,
+    pub removed: Vec<(RelPathBuf, ObjectId, u64)>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ impl Item<'_> {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the manifest.
-pub(crate) fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -> Result<Option<Cut>, String> {
+pub fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -> Result<Option<Cut>, String> {
     let malformed = |error: serde_json::Error| format!("not a manifest: {error}");
     let Members(members) = serde_json::from_slice(bytes).map_err(malformed)?;
     let mut removed = Vec::new();
@@ -77,7 +77,8 @@ pub(crate) fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -
     if removed.is_empty() {
         return Ok(None);
     }
-    let has_skipped = members.iter().any(|(key, _)| key == "skipped");
+    let has = |name: &str| members.iter().any(|(key, _)| key == name);
+    let has_skipped = has("skipped");
     let mut out = vec![b'{'];
     for (key, value) in &members {
         match (&**key, kept.iter().find(|(name, _)| name == key)) {
@@ -96,6 +97,9 @@ pub(crate) fn cut(bytes: &[u8], is_meant: &dyn Fn(&RelPath, ObjectId) -> bool) -
                 out.extend_from_slice(value.get().as_bytes());
             }
         }
+    }
+    if !has_skipped && !has("entries") {
+        push_skipped(&mut out, None, &removed).map_err(malformed)?;
     }
     out.push(b'}');
     parse(&out).map_err(|problem| format!("it would not be readable afterwards: {problem}"))?;
@@ -187,6 +191,13 @@ mod tests {
         assert_eq!(String::from_utf8(done.json).unwrap(), expected);
         assert_eq!(done.removed.len(), 1);
         assert!(cut(text.as_bytes(), &|_, _| false).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_gap_is_told_also_where_there_are_no_entries() {
+        let text = r#"{"id":"1-0001","links":[{"path":"l","target":"x","mode":420}]}"#;
+        let done = cut(text.as_bytes(), &|_, _| true).unwrap().unwrap();
+        assert_eq!(String::from_utf8(done.json).unwrap(), r#"{"id":"1-0001","links":[],"skipped":["l"]}"#);
     }
 
     #[test]

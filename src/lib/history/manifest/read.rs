@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{Entry, Manifest, Node};
+use super::{Entry, Manifest, Node, plain};
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::history::History;
 use crate::history::coverage::{Coverage, CoverageJson, Gap};
@@ -167,18 +167,28 @@ impl History {
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
     if bytes.is_empty() {
         return Err("the manifest is empty".into());
     }
-    let json: ManifestJson<'_> =
-        serde_json::from_slice(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    // Also where nothing is read: whoever changes a single member must find text.
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("not a manifest: {error}"))?;
+    if let Some((rest, entries)) = plain::split(bytes)
+        && let Ok(json) = serde_json::from_slice::<ManifestJson<'_>>(&rest)
+    {
+        return read(&json, entries);
+    }
+    let json: ManifestJson<'_> = serde_json::from_str(text).map_err(|error| format!("not a manifest: {error}"))?;
+    read(&json, Vec::new())
+}
+
+/// Takes everything over that stands in the document, and `entries` that were read from it already.
+fn read(json: &ManifestJson<'_>, mut entries: Vec<Entry>) -> Result<Manifest, String> {
     let id = SnapshotId::parse(&json.id).ok_or("its id is malformed")?;
     let parent = match json.parent.as_deref() {
         None | Some("") => None,
         Some(text) => Some(SnapshotId::parse(text).ok_or("its parent is malformed")?),
     };
-    let mut entries = Vec::new();
     for file in json.entries.iter().flatten() {
         if file.path.is_none() {
             return Err("an entry has no path".into());
@@ -200,7 +210,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
         entries.push(Entry { path, node: Node::Dir, mode: dir.mode & 0o777 });
     }
     sort_by_path(&mut entries, |entry| &entry.path);
-    let gaps = gaps(&json)?;
+    let gaps = gaps(json)?;
     if let Some(problem) = contradiction(&entries, |entry| &entry.path) {
         return Err(problem);
     }
@@ -266,17 +276,30 @@ fn workspace(text: Option<&str>, base64: Option<&str>) -> Result<Option<PathBuf>
 }
 
 /// Every hash that a manifest names outside `entries`: what its pin must list.
-pub(crate) fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
-    let captured: std::collections::HashSet<ObjectId> =
-        manifest.files().filter(|(entry, _, _)| entry.path.to_str().is_some()).map(|(_, hash, _)| hash).collect();
+pub fn pinned_hashes(manifest: &Manifest) -> Vec<(ObjectId, u64)> {
     let rules = manifest.coverage.rules_object().map(|id| (id, 0));
     let others = manifest.entries.iter().filter_map(|entry| match &entry.node {
         Node::File { hash, size } if entry.path.to_str().is_none() => Some((*hash, *size)),
         Node::Link { target } => Some((hash::of_bytes(target), target.len() as u64)),
         Node::File { .. } | Node::Dir => None,
     });
-    let mut pinned: Vec<_> = rules.into_iter().chain(others).filter(|(id, _)| !captured.contains(id)).collect();
+    let mut pinned: Vec<_> = rules.into_iter().chain(others).collect();
     pinned.sort_unstable();
     pinned.dedup_by_key(|(id, _)| *id);
+    if pinned.is_empty() {
+        return pinned;
+    }
+    // Few stand here and many there: so the many are not gathered, but looked for among the few.
+    let mut is_captured = vec![false; pinned.len()];
+    for (entry, hash, _) in manifest.files() {
+        if let Ok(place) = pinned.binary_search_by_key(&hash, |(id, _)| *id)
+            && entry.path.to_str().is_some()
+            && let Some(captured) = is_captured.get_mut(place)
+        {
+            *captured = true;
+        }
+    }
+    let mut captured = is_captured.into_iter();
+    pinned.retain(|_| captured.next() == Some(false));
     pinned
 }

@@ -40,7 +40,7 @@ impl<'de> serde::Deserialize<'de> for Members<'de> {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the manifest.
-pub(crate) fn with_parent(bytes: &[u8], parent: Option<&SnapshotId>) -> Result<Vec<u8>, String> {
+pub fn with_parent(bytes: &[u8], parent: Option<&SnapshotId>) -> Result<Vec<u8>, String> {
     let Members(members) = serde_json::from_slice(bytes).map_err(|error| format!("not a manifest: {error}"))?;
     let mut out = Vec::with_capacity(bytes.len() + 64);
     out.push(b'{');

@@ -212,6 +212,11 @@ mod tests {
         let good = "a".repeat(64);
         let with = |entries: &str| format!(r#"{{"id":"1-0001","created_at":"","entries":[{entries}]}}"#);
         assert!(parse(with(&entry("a", &good)).as_bytes()).is_ok());
+        let mut raw = with(&entry("a", &good)).replacen('{', r#"{"unknown":"?","#, 1).into_bytes();
+        assert!(parse(&raw).is_ok());
+        let at = raw.iter().position(|byte| *byte == b'?').unwrap();
+        raw[at] = 0xff;
+        assert!(parse(&raw).is_err(), "no text, also where nothing is read");
         for bad in [
             with(&entry("../a", &good)),
             with(&entry("/a", &good)),

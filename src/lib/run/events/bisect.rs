@@ -78,8 +78,12 @@ pub fn last_turn<S: Source>(source: &S, len: u64) -> io::Result<Option<super::vo
     Ok(turn)
 }
 
-/// Gives the events of a log from the last to the first, until `visit` says that it has enough.
-fn walk_back<S: Source>(
+/// Gives the events of a log before `len` from the last to the first, with the offsets of their lines, until `visit` says that
+/// it has enough. What is no event is passed over.
+///
+/// # Errors
+/// What the source said.
+pub fn walk_back<S: Source>(
     source: &S,
     len: u64,
     tail: Tail,

@@ -113,6 +113,7 @@ const RUN: Types = &[
          orphaned_child_runs promoted_from files_reverted files_ref files_revert_commit files_backup_ref \
          files_overwritten files_overwritten_paths files_left_in_place files_left_in_place_paths receipt",
     ),
+    ("run_snapshot_restored", "files_ref files_backup_ref files_restore_scope complete"),
     ("run_finished", ""),
     ("run_failed", "error code resumable phase hint interrupted"),
     ("run_cancelled", "reason"),

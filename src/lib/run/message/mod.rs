@@ -21,7 +21,7 @@ use super::events::draft::Draft as EventDraft;
 use super::json::Json;
 use super::status::Status as RunStatus;
 use crate::clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Fact, Result};
 use crate::store::id::RunId;
 use crate::store::lock::{Lock, Mode, Patience};
 use crate::store::{Store, fsio, layout};
@@ -273,6 +273,7 @@ fn conflict(stored: &Json, why: &str) -> Error {
     let status = stored.text_of("status");
     let id = quote::name(stored.text_of("id").as_bytes());
     Error::conflict(format!("message {id} is {}: {why}", quote::masked(status.as_bytes())))
+        .with_fact("status", Fact::Text(status.into_owned()))
         .hint("'run-message list' shows all; nothing was changed")
 }
 

@@ -3,22 +3,20 @@
 //! It is appended while the lock of the document is held. A command that was killed between the two is run again: the event
 //! that it had appended is found by what it says and not appended twice.
 
-use std::ops::ControlFlow;
-
 use crate::error::{Error, Result};
-use crate::run::events::append::{self, Synced};
+use crate::run::companion::find_last;
+use crate::run::events::append::{Sync, Synced, Writer};
 use crate::run::events::draft::Draft;
-use crate::run::events::lines::Tail;
-use crate::run::events::scan::{Found, Scan};
-use crate::run::events::source;
+use crate::run::events::event::Event;
 use crate::run::json::Json;
+use crate::store::Store;
+use crate::store::fsio::Durability;
 use crate::store::id::RunId;
-use crate::store::{Store, layout};
 
 /// Whether an event goes with a change, and beside whom it may be appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Telling {
-    /// Not even by request of the change.
+    /// No event at all.
     Silent,
     /// Not beside an engine that is not our ancestor.
     Alone,
@@ -41,44 +39,44 @@ impl<'s> Companion<'s> {
         Self { store, run: run.clone(), seq: None, failure: None }
     }
 
-    /// Appends an event unless one of its type is there that agrees with all of `mark` in its data.
+    /// Appends an event unless one of its type is there that agrees with all of `mark` in its data. It could not be there
+    /// before `since`, a time as it is written; where that says nothing, the whole log is searched.
     ///
     /// # Errors
     /// What keeps it from being appended. A flush that fails is no error but [`Companion::failure`].
-    pub fn tell(&mut self, kind: &str, data: &Json, mark: &[&str], telling: Telling) -> Result<()> {
+    pub fn tell(&mut self, kind: &str, data: &Json, mark: &[&str], since: &str, telling: Telling) -> Result<()> {
         if telling == Telling::Silent {
             return Ok(());
         }
-        if let Some(seq) = self.find(kind, data, mark)? {
-            self.seq = Some(seq);
-            return Ok(());
-        }
-        let draft = Draft { kind: kind.to_owned(), data: data.compact(), ..Draft::default() };
-        let (receipt, synced) = append::one(self.store, &self.run, &draft, telling == Telling::WhileRunning)?;
-        self.seq = Some(receipt.seq);
+        let is_told = |event: &Event<'_>| {
+            event.kind == kind
+                && event.data.and_then(|raw| Json::of_raw(raw).ok()).is_some_and(|told| agree(data, &told, mark))
+        };
+        let sync = if self.store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
+        let mut writer = Writer::new(self.store, &self.run, sync, telling == Telling::WhileRunning)?;
+        let mut batch = writer.batch()?;
+        // Under the lock of the log, so that of two who make up for the same event one does.
+        let found = find_last(self.store, &self.run, since, is_told)?;
+        let appended = if let Some(seq) = found {
+            Ok(seq)
+        } else {
+            let draft = Draft { kind: kind.to_owned(), data: data.compact(), ..Draft::default() };
+            batch.append(&draft).map(|receipt| receipt.seq)
+        };
+        // An event that was found is flushed as well: whoever appended it may have died before.
+        let synced = batch.finish();
+        self.seq = Some(appended?);
         if let Synced::Failed(error) = synced {
             self.failure = Some(error);
         }
         Ok(())
     }
+}
 
-    fn find(&self, kind: &str, data: &Json, mark: &[&str]) -> Result<Option<u64>> {
-        let Some(file) = source::open(&layout::events(self.store.root(), &self.run))? else { return Ok(None) };
-        let mut found = None;
-        // Whatever ends the reading, the answer is in `found`.
-        let _ = Scan::whole(file).run(Tail::Hold, |item| {
-            if let Found::Event(event, _) = item
-                && event.kind == kind
-                && let Some(Ok(other)) = event.data.map(Json::of_raw)
-                && mark.iter().all(|key| match (data.get(key), other.get(key)) {
-                    (Some(a), Some(b)) => a.is_same(b),
-                    (a, b) => a.is_none() && b.is_none(),
-                })
-            {
-                found = Some(event.seq);
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    }
+/// Whether both have the same members of these names, or both none.
+fn agree(data: &Json, told: &Json, mark: &[&str]) -> bool {
+    mark.iter().all(|key| match (data.get(key), told.get(key)) {
+        (Some(a), Some(b)) => a.is_same(b),
+        (a, b) => a.is_none() && b.is_none(),
+    })
 }

@@ -27,41 +27,65 @@ pub struct Rules {
     pub telling: Telling,
 }
 
-/// Lets `target` follow the stored status, or refuses. A repair is told before it is made.
-///
-/// # Errors
-/// [`crate::error::Kind::Refused`] with what is stored.
-pub fn permit(run: &Json, target: Status, rules: Rules, companion: &mut Companion<'_>) -> Result<()> {
-    let stored = run.text_of("status");
-    if stored == target.as_str() {
-        return Ok(());
+/// A status that may follow. What there is to tell of it is told last, when nothing can refuse the change any more.
+#[must_use]
+pub struct Permit {
+    /// The data of the event, and since when it may be there.
+    repair: Option<(Json, String)>,
+    telling: Telling,
+}
+
+impl Permit {
+    /// Lets `target` follow the stored status, or refuses.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Refused`] with what is stored.
+    pub fn of(run: &Json, target: Status, rules: Rules) -> Result<Self> {
+        let telling = rules.telling;
+        let stored = run.text_of("status");
+        if stored == target.as_str() {
+            return Ok(Self { repair: None, telling });
+        }
+        let is_lost = status(run) == Some(Status::Failed)
+            && target == Status::PausedOperator
+            && !run.get("checkpoint").is_some_and(Json::is_object);
+        if status(run).is_some_and(|from| from.may_become(target)) && !is_lost {
+            return Ok(Self { repair: None, telling });
+        }
+        if !rules.is_forced {
+            let why = if is_lost {
+                "it kept no checkpoint to rewind to".to_owned()
+            } else {
+                format!("{target} does not follow that")
+            };
+            return Err(write::refused(run, &why).hint("to repair a run by hand, add --force"));
+        }
+        let data = Json::object([
+            ("from", Json::string(&stored)),
+            ("to", Json::string(target.as_str())),
+            ("revision", Json::integer(super::revision(run))),
+        ]);
+        Ok(Self { repair: Some((data, run.text_of("updated_at").into_owned())), telling })
     }
-    let is_lost = status(run) == Some(Status::Failed)
-        && target == Status::PausedOperator
-        && !run.get("checkpoint").is_some_and(Json::is_object);
-    if status(run).is_some_and(|from| from.may_become(target)) && !is_lost {
-        return Ok(());
+
+    /// Tells of a repair, before it is written.
+    ///
+    /// # Errors
+    /// As [`Companion::tell`].
+    pub fn tell(self, companion: &mut Companion<'_>) -> Result<()> {
+        match self.repair {
+            Some((data, since)) => {
+                companion.tell(FORCED_EVENT, &data, &["from", "to", "revision"], &since, self.telling)
+            }
+            None => Ok(()),
+        }
     }
-    if !rules.is_forced {
-        let why = if is_lost {
-            "it kept no checkpoint to rewind to".to_owned()
-        } else {
-            format!("{target} does not follow that")
-        };
-        return Err(write::refused(run, &why).hint("to repair a run by hand, add --force"));
-    }
-    let data = Json::object([
-        ("from", Json::string(&stored)),
-        ("to", Json::string(target.as_str())),
-        ("revision", Json::integer(super::revision(run))),
-    ]);
-    companion.tell(FORCED_EVENT, &data, &["from", "to", "revision"], rules.telling)
 }
 
 /// Sets a status.
 ///
 /// # Errors
-/// As [`write::change`] and [`permit`].
+/// As [`write::change`] and [`Permit::of`].
 pub fn set(
     store: &Store,
     run: &RunId,
@@ -71,8 +95,9 @@ pub fn set(
     rules: Rules,
 ) -> Result<Receipt> {
     write::change(store, run, expected, |document, now, companion| {
-        permit(document, target, rules, companion)?;
+        let permit = Permit::of(document, target, rules)?;
         transition::apply(document, target, outcome, now);
+        permit.tell(companion)?;
         Ok(Change::Made)
     })
 }
@@ -91,7 +116,7 @@ pub fn pause(
     rules: Rules,
 ) -> Result<Receipt> {
     write::change(store, run, expected, |document, now, companion| {
-        permit(document, Status::PausedWaitingHuman, rules, companion)?;
+        let permit = Permit::of(document, Status::PausedWaitingHuman, rules)?;
         if let Some(new) = new {
             checkpoint::put(store, run, document, new);
         }
@@ -113,6 +138,7 @@ pub fn pause(
         transition::apply(document, Status::PausedWaitingHuman, outcome, now);
         // A pause is a new state of affairs, also where the run was paused before.
         document.remove("continuation_state");
+        permit.tell(companion)?;
         Ok(Change::Made)
     })
 }
@@ -135,11 +161,12 @@ pub fn fail(
         if status(document) == Some(Status::Cancelled) {
             return Ok(Change::None);
         }
-        permit(document, target, rules, companion)?;
+        let permit = Permit::of(document, target, rules)?;
         if let Some(new) = new {
             checkpoint::put(store, run, document, new);
         }
         transition::apply(document, target, outcome, now);
+        permit.tell(companion)?;
         Ok(Change::Made)
     })
 }
@@ -201,8 +228,9 @@ pub fn fail_at_launch(
         if is_done || status(document) == Some(Status::Cancelled) {
             return Ok(Change::None);
         }
-        permit(document, Status::Failed, rules, companion)?;
+        let permit = Permit::of(document, Status::Failed, rules)?;
         transition::apply(document, Status::Failed, &outcome, now);
+        permit.tell(companion)?;
         Ok(Change::Made)
     })?;
     if status(&receipt.document) != Some(Status::Failed) {
@@ -221,7 +249,8 @@ pub fn fail_at_launch(
         data.set("outcome_seq", episode.clone());
     }
     let mut companion = Companion::new(store, run);
-    let told = companion.tell("run_failed", &data, &["phase", "outcome_seq"], rules.telling);
+    let since = receipt.document.text_of("finished_at");
+    let told = companion.tell("run_failed", &data, &["phase", "outcome_seq"], &since, rules.telling);
     receipt.event_seq = companion.seq.or(receipt.event_seq);
     receipt.event_failure = told.err().or(companion.failure).or(receipt.event_failure);
     Ok(receipt)

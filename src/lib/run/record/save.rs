@@ -1,7 +1,7 @@
 //! The full-document save (`SaveRun`, facts 2.5): whoever read a revision may put a whole document in its place, but for what
 //! only the store may say.
 
-use super::outcome::{Rules, permit};
+use super::outcome::{Permit, Rules};
 use super::schema::RUN;
 use super::write::{self, Change, Expected, Receipt};
 use super::{FORMAT_VERSION, ORDER, create, fresh, heal, preserve, revision, status};
@@ -21,7 +21,7 @@ const NATIVE: [&str; 3] = ["runtime_semantics", "port_launch", "port_execution"]
 ///
 /// # Errors
 /// [`Kind::Conflict`] for another revision, [`Kind::Usage`] for what is no run, and those of [`write::change`] and
-/// [`permit`]; nothing is written then.
+/// [`Permit::of`]; nothing is written then.
 pub fn save(store: &Store, run: &RunId, submitted: Json, expected: &Expected, rules: Rules) -> Result<Receipt> {
     check(&submitted, run)?;
     let there = match super::load(store, run) {
@@ -41,12 +41,13 @@ pub fn save(store: &Store, run: &RunId, submitted: Json, expected: &Expected, ru
             return Err(write::conflict(document, &why).hint("read the run again, and decide anew"));
         }
         let target = target(&submitted, document)?;
-        if let Some(target) = target {
-            permit(document, target, rules, companion)?;
-        }
+        let permit = target.map(|target| Permit::of(document, target, rules)).transpose()?;
         let stored = std::mem::take(document);
         *document = preserve::merge(&stored, submitted, RUN);
         keep_what_is_the_stores(document, &stored, target, now);
+        if let Some(permit) = permit {
+            permit.tell(companion)?;
+        }
         Ok(Change::Made)
     })
 }

@@ -1,7 +1,7 @@
 //! How a store document is written: whole-old or whole-new after any kill or full disk.
 //!
 //! ```text
-//! unique temp beside the target -> write -> flush -> rename or link -> flush the directory
+//! unique temp beside the target -> write -> flush -> rename or link -> flush the directory -> the name is sure
 //! ```
 //!
 //! Temp names begin with `.iterion-tmp-`, as in the original, and never end in `.json`: a prune of either
@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{Durability, FILE_MODE};
+use super::{Durability, FILE_MODE, unsure};
 use crate::error::{Error, IoContext, Result};
 
 /// Replaces the document at `path`, or makes it.
@@ -54,22 +54,26 @@ fn stage(
     let dir = super::open_store_dir(dir).on("cannot open", dir)?;
     let temp = super::temp_name(".iterion-tmp-");
     let written = (|| {
-        let mut file = super::create_new(dir.as_fd(), temp.as_bytes(), FILE_MODE)?;
+        let mut file = match durability {
+            Durability::Flushed => unsure::create_unsure(dir.as_fd(), temp.as_bytes())?,
+            Durability::Off => super::create_new(dir.as_fd(), temp.as_bytes(), FILE_MODE)?,
+        };
         for part in parts {
             super::write_all(&mut file, part, name)?;
         }
         if durability == Durability::Flushed {
             super::flush_data(file.as_fd(), name)?;
         }
-        publish(dir.as_fd(), temp.as_bytes(), name)
+        publish(dir.as_fd(), temp.as_bytes(), name).map(|()| file)
     })();
     if written.is_err() {
         // The reason matters more than a temp that could not be removed; the next sweep takes it.
         let _ = super::unlink(dir.as_fd(), temp.as_bytes());
     }
-    written.on("cannot write", path)?;
+    let file = written.on("cannot write", path)?;
     if durability == Durability::Flushed {
         super::flush_dir(dir.as_fd(), name).on("cannot flush the directory of", path)?;
+        super::set_mode(file.as_fd(), FILE_MODE, name).on("cannot set the mode of", path)?;
     }
     Ok(())
 }

@@ -2,19 +2,21 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FILE_MODE, permission_bits, point};
+use super::{Durability, FILE_MODE, Field, note, permission_bits, point, unsure};
 
-/// Whether a file was there when it was opened.
+/// Whether the name of a file that was opened is durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opened {
-    /// It was.
+    /// It was there before.
     Existing,
-    /// It was made, and its name is not durable yet.
+    /// It was made now, or by somebody who has not flushed its directory since.
     Made,
 }
 
@@ -24,18 +26,24 @@ pub enum Opened {
 /// What the operating system said; `ELOOP` for a link.
 pub fn open_append(path: &Path) -> io::Result<(File, Opened)> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let (fd, opened) = match rustix::fs::open(path, flags, Mode::empty()) {
+    let mode = unsure::new_mode(FILE_MODE, Durability::Flushed);
+    let fd = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             point("create", path)?;
-            (rustix::fs::open(path, flags | OFlags::CREATE, permission_bits(FILE_MODE))?, Opened::Made)
+            let fd = rustix::fs::open(path, flags | OFlags::CREATE, mode)?;
+            note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(mode.as_raw_mode().into())]);
+            fd
         }
-        other => (other?, Opened::Existing),
+        other => other?,
     };
-    if rustix::fs::fstat(&fd)?.st_mode & 0o777 != FILE_MODE {
+    let file = File::from(fd);
+    let meta = file.metadata()?;
+    let opened = if unsure::is_unsure(&meta) { Opened::Made } else { Opened::Existing };
+    if meta.mode() & 0o777 != FILE_MODE {
         point("chmod", path)?;
-        rustix::fs::fchmod(&fd, permission_bits(FILE_MODE))?;
+        rustix::fs::fchmod(&file, if opened == Opened::Made { mode } else { permission_bits(FILE_MODE) })?;
     }
-    Ok((fd.into(), opened))
+    Ok((file, opened))
 }
 
 /// Appends in exactly one write and says how much of `bytes` went in.
@@ -47,7 +55,11 @@ pub fn append_once(file: &File, bytes: &[u8], path: &Path) -> io::Result<usize> 
     loop {
         match rustix::io::write(file, bytes) {
             Err(Errno::INTR) => {}
-            other => return Ok(other?),
+            other => {
+                let count = other?;
+                note("write", &[Field::Fd(file.as_fd()), Field::Bytes(bytes.get(..count).unwrap_or_default())]);
+                return Ok(count);
+            }
         }
     }
 }
@@ -75,6 +87,10 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64, path: &Path)
             Err(Errno::INTR) => 0,
             other => other?,
         };
+        note(
+            "write-at",
+            &[Field::Fd(file.as_fd()), Field::Number(offset), Field::Bytes(bytes.get(..count).unwrap_or_default())],
+        );
         offset += count as u64;
         bytes = bytes.get(count..).unwrap_or_default();
     }
@@ -88,6 +104,7 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64, path: &Path)
 pub fn leave_mark(path: &Path) -> io::Result<()> {
     point("create", path)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, permission_bits(FILE_MODE))?;
+    let fd = rustix::fs::open(path, flags, permission_bits(FILE_MODE))?;
+    note("create", &[Field::Path(path), Field::Fd(fd.as_fd()), Field::Number(FILE_MODE.into())]);
     Ok(())
 }

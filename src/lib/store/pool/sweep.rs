@@ -141,7 +141,7 @@ impl Pool {
         };
         names.sort_unstable();
         for rest in &names {
-            let Some(id) = object_of(shard, rest) else {
+            let Some(id) = layout::object_of(shard, rest) else {
                 found(Found::Stranger(path.join(OsStr::from_bytes(rest))));
                 continue;
             };
@@ -296,12 +296,6 @@ fn shard_of(name: &[u8]) -> Option<u8> {
     hex::decode_to_slice(name, &mut shard).ok()?;
     let [shard] = shard;
     (hex::encode([shard]).as_bytes() == name).then_some(shard)
-}
-
-fn object_of(shard: u8, rest: &[u8]) -> Option<ObjectId> {
-    let mut text = hex::encode([shard]).into_bytes();
-    text.extend_from_slice(rest);
-    ObjectId::parse(&text)
 }
 
 fn size(stat: &Stat) -> u64 {

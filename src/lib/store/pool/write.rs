@@ -1,17 +1,19 @@
 //! Writing objects: staged under temporary names, flushed together, then given their names.
 //!
 //! ```text
-//! stage   .obj-<unique> in the pool's root        many, by several threads
-//! commit  flush all -> rename into shards -> flush the shards
+//! stage   a file without a name, held open        many, by several threads
+//! commit  flush all -> link into shards -> flush the shards
 //! ```
 //!
-//! A writer that dies leaves only temporary files, which a sweep removes when they are old.
+//! Where a file cannot be without a name, or too many are open already, it is `.obj-<unique>` in the pool's root, and
+//! renamed. A writer that dies leaves only such temporary files, which a sweep removes when they are old.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{Pool, object_name};
 use crate::error::{Error, IoContext, Result};
@@ -28,6 +30,10 @@ const YOUNG_SECONDS: i64 = 600;
 const FRESH_SECONDS: i64 = 60;
 /// Threads that flush.
 const FLUSH_THREADS: usize = 8;
+/// Threads that give names: beyond that they only wait for each other.
+const NAME_THREADS: usize = 2;
+/// So many files are held open without a name, and never more than half of those that the process may have open.
+const OPEN_FILES_MAX: usize = 32 * 1024;
 
 /// What became of a content that was to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,12 +51,24 @@ pub struct PoolWriter<'a> {
     pool: &'a Pool,
     trusts_existing: bool,
     state: Mutex<State>,
+    /// How many more files may be held open without a name.
+    unnamed_left: AtomicUsize,
+    /// Whether each shard was there when it was first asked for.
+    shards: [OnceLock<bool>; 256],
+}
+
+/// A new object that has not got its name yet.
+enum Temp {
+    /// It has a temporary one in the pool's root.
+    Named(String),
+    /// It has none.
+    Unnamed(File),
 }
 
 #[derive(Default)]
 struct State {
-    /// New objects and the temporary names that hold them.
-    staged: HashMap<ObjectId, String>,
+    /// New objects and what holds them.
+    staged: HashMap<ObjectId, Temp>,
     /// Objects that were there, but so young that their bytes may not be on the disk.
     young: HashSet<ObjectId>,
     new_bytes: u64,
@@ -60,13 +78,24 @@ impl<'a> PoolWriter<'a> {
     /// Begins with nothing staged.
     #[must_use]
     pub fn new(pool: &'a Pool) -> Self {
-        Self { pool, trusts_existing: true, state: Mutex::default() }
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let limit = limit.map_or(OPEN_FILES_MAX, |limit| usize::try_from(limit / 2).unwrap_or(OPEN_FILES_MAX));
+        Self {
+            pool,
+            trusts_existing: true,
+            state: Mutex::default(),
+            unnamed_left: AtomicUsize::new(limit.min(OPEN_FILES_MAX)),
+            shards: [const { OnceLock::new() }; 256],
+        }
     }
 
     /// As [`PoolWriter::new`], but what is put replaces an object that is there: it is known to be damaged.
     #[must_use]
     pub fn replacing(pool: &'a Pool) -> Self {
-        Self { pool, trusts_existing: false, state: Mutex::default() }
+        let mut writer = Self::new(pool);
+        // What is there is replaced, which takes a rename.
+        (writer.trusts_existing, writer.unnamed_left) = (false, AtomicUsize::new(0));
+        writer
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -88,19 +117,30 @@ impl<'a> PoolWriter<'a> {
         if self.keep_existing(put.id, put.size)? {
             return Ok(Put { is_new: false, ..put });
         }
-        let (temp, mut file) = self.create_temp()?;
-        let written = fsio::write_all(&mut file, bytes, temp.as_bytes());
-        self.finish_temp(temp, put, written)
+        let (name, mut file) = self.create_temp()?;
+        let written = fsio::write_all(&mut file, bytes, shown(name.as_ref()));
+        self.finish_temp(name, file, put, written)
     }
 
     /// Stores what `file` holds from its current position on, up to `limit` bytes, in one pass. `None` when there is
     /// more than that. The caller holds the pool's lock.
     ///
+    /// After `expected` bytes the end is not looked for, where that is known: the caller examines the size afterwards.
+    ///
     /// # Errors
     /// [`crate::error::Kind::Io`] where the pool fails; the outer error is what reading `file` said.
-    pub fn put_file(&self, file: &mut File, limit: u64, buffer: &mut [u8]) -> io::Result<Result<Option<Put>>> {
+    pub fn put_file(
+        &self,
+        file: &mut File,
+        expected: Option<u64>,
+        limit: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<Result<Option<Put>>> {
         let mut filled = 0;
         while let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) {
+            if filled > 0 && expected == Some(filled as u64) {
+                break;
+            }
             match file.read(free) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
@@ -117,46 +157,46 @@ impl<'a> PoolWriter<'a> {
         }
         let mut hasher = Hasher::default();
         hasher.update(head);
-        let (temp, mut out) = match self.create_temp() {
+        let (name, mut out) = match self.create_temp() {
             Ok(created) => created,
             Err(error) => return Ok(Err(error)),
         };
         let mut size = filled as u64;
-        let mut written = fsio::write_all(&mut out, head, temp.as_bytes());
+        let mut written = fsio::write_all(&mut out, head, shown(name.as_ref()));
         while written.is_ok() {
             let count = match file.read(buffer) {
                 Ok(0) => break,
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    self.drop_temp(&temp);
+                    self.drop_temp(name.as_ref());
                     return Err(error);
                 }
             };
             size += count as u64;
             if size > limit {
-                self.drop_temp(&temp);
+                self.drop_temp(name.as_ref());
                 return Ok(Ok(None));
             }
             let block = buffer.get(..count).unwrap_or_default();
             hasher.update(block);
-            written = fsio::write_all(&mut out, block, temp.as_bytes());
+            written = fsio::write_all(&mut out, block, shown(name.as_ref()));
         }
         let put = Put { id: hasher.finish(), size, is_new: true };
         if written.is_ok() {
             match self.keep_existing(put.id, put.size) {
                 Ok(false) => {}
                 Ok(true) => {
-                    self.drop_temp(&temp);
+                    self.drop_temp(name.as_ref());
                     return Ok(Ok(Some(Put { is_new: false, ..put })));
                 }
                 Err(error) => {
-                    self.drop_temp(&temp);
+                    self.drop_temp(name.as_ref());
                     return Ok(Err(error));
                 }
             }
         }
-        Ok(self.finish_temp(temp, put, written).map(Some))
+        Ok(self.finish_temp(name, out, put, written).map(Some))
     }
 
     /// Whether the object is there already, staged or in the pool with the right size; then it is kept young, so that no
@@ -168,9 +208,21 @@ impl<'a> PoolWriter<'a> {
         if self.state().staged.contains_key(&id) {
             return Ok(true);
         }
-        if !self.trusts_existing {
+        if !self.trusts_existing || self.is_in_new_shard(id) {
             return Ok(false);
         }
+        self.find_existing(id, size)
+    }
+
+    /// Whether the shard of an object was not there, so that nothing is in it but what somebody else stored meanwhile: that
+    /// is met when the object is to get its name.
+    fn is_in_new_shard(&self, id: ObjectId) -> bool {
+        let shard = id.as_bytes()[0];
+        let slot = self.shards.get(usize::from(shard));
+        slot.is_some_and(|slot| !slot.get_or_init(|| self.pool.has_shard(shard)))
+    }
+
+    fn find_existing(&self, id: ObjectId, size: u64) -> Result<bool> {
         let Some((found_size, mtime)) = self.pool.examine(id)? else { return Ok(false) };
         if found_size != size {
             return Ok(false);
@@ -189,32 +241,44 @@ impl<'a> PoolWriter<'a> {
         Ok(true)
     }
 
-    fn create_temp(&self) -> Result<(String, File)> {
-        let temp = fsio::temp_name(layout::OBJECT_TEMP_PREFIX);
-        let file = fsio::create_new(self.pool.dir.as_fd(), temp.as_bytes(), FILE_MODE)
-            .on("cannot write to the pool", layout::pool(self.pool.store.root()))?;
-        Ok((temp, file))
+    /// A new file, and its name if it has one.
+    fn create_temp(&self) -> Result<(Option<String>, File)> {
+        let pool = self.pool.dir.as_fd();
+        let failed = || layout::pool(self.pool.store.root());
+        let take = |left: usize| left.checked_sub(1);
+        if self.unnamed_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+            let created = fsio::unnamed::create(pool, FILE_MODE).on("cannot write to the pool", failed())?;
+            if let Some(file) = created {
+                return Ok((None, file));
+            }
+            self.unnamed_left.store(0, Ordering::Relaxed);
+        }
+        let name = fsio::temp_name(layout::OBJECT_TEMP_PREFIX);
+        let file = fsio::create_new(pool, name.as_bytes(), FILE_MODE).on("cannot write to the pool", failed())?;
+        Ok((Some(name), file))
     }
 
-    fn finish_temp(&self, temp: String, put: Put, written: io::Result<()>) -> Result<Put> {
+    fn finish_temp(&self, name: Option<String>, file: File, put: Put, written: io::Result<()>) -> Result<Put> {
         if let Err(error) = written {
-            self.drop_temp(&temp);
+            self.drop_temp(name.as_ref());
             return Err(Error::io("cannot write to the pool", layout::pool(self.pool.store.root()), &error));
         }
         let mut state = self.state();
         state.new_bytes += put.size;
         // Two threads may have staged one content at the same time.
-        let second = state.staged.insert(put.id, temp);
+        let second = state.staged.insert(put.id, name.map_or_else(|| Temp::Unnamed(file), Temp::Named));
         drop(state);
-        if let Some(second) = second {
-            self.drop_temp(&second);
+        if let Some(Temp::Named(second)) = second {
+            self.drop_temp(Some(&second));
         }
         Ok(put)
     }
 
-    fn drop_temp(&self, temp: &str) {
+    fn drop_temp(&self, name: Option<&String>) {
         // A temp that cannot be removed is garbage for the next sweep.
-        let _ = fsio::unlink(self.pool.dir.as_fd(), temp.as_bytes());
+        if let Some(name) = name {
+            let _ = fsio::unlink(self.pool.dir.as_fd(), name.as_bytes());
+        }
     }
 
     /// Flushes everything staged and gives it its names. The caller holds the pool's lock.
@@ -223,38 +287,43 @@ impl<'a> PoolWriter<'a> {
     /// [`crate::error::Kind::Io`]; objects that have their names by then are whole.
     pub fn commit(&self) -> Result<()> {
         let mut state = std::mem::take(&mut *self.state());
-        let staged: Vec<(ObjectId, String)> = state.staged.drain().collect();
+        let staged: Vec<(ObjectId, Temp)> = state.staged.drain().collect();
         let done = self.publish(&staged, &state.young);
         if done.is_err() {
-            for (_, temp) in &staged {
-                self.drop_temp(temp);
-            }
+            staged.iter().for_each(|(_, temp)| self.discard(temp));
         }
         done.on("cannot write to the pool", layout::pool(self.pool.store.root()))
     }
 
-    fn publish(&self, staged: &[(ObjectId, String)], young: &HashSet<ObjectId>) -> io::Result<()> {
+    fn discard(&self, temp: &Temp) {
+        if let Temp::Named(name) = temp {
+            self.drop_temp(Some(name));
+        }
+    }
+
+    fn publish(&self, staged: &[(ObjectId, Temp)], young: &HashSet<ObjectId>) -> io::Result<()> {
         let pool = self.pool.dir.as_fd();
         let flushed = self.pool.store.durability() == Durability::Flushed;
         let each = staged.len() + young.len() <= FLUSH_EACH_MAX;
         if flushed && each {
-            let mut names: Vec<Vec<u8>> = staged.iter().map(|(_, temp)| temp.clone().into_bytes()).collect();
-            names.extend(young.iter().map(|id| object_name(*id).to_vec()));
-            self.flush_each(&names)?;
+            let young: Vec<ObjectId> = young.iter().copied().collect();
+            side_by_side(staged, FLUSH_THREADS, |(_, temp)| match temp {
+                Temp::Named(name) => self.flush(name.as_bytes()),
+                Temp::Unnamed(file) => fsio::flush_data(file.as_fd(), b"unnamed"),
+            })?;
+            side_by_side(&young, FLUSH_THREADS, |id| self.flush(&object_name(*id)))?;
         } else if flushed {
             fsio::flush_file_system(pool, b"the pool")?;
         }
-        let mut shards = HashSet::new();
-        for (id, temp) in staged {
-            let (shard, _) = layout::object_names(*id);
-            if shards.insert(shard) {
-                match fsio::make_dir(pool, &shard, DIR_MODE) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                    _ => {}
-                }
+        let mut shards: HashSet<[u8; 2]> = staged.iter().map(|(id, _)| layout::object_names(*id).0).collect();
+        for shard in &shards {
+            match fsio::make_dir(pool, shard, DIR_MODE) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
             }
-            fsio::rename(pool, temp.as_bytes(), pool, &object_name(*id))?;
         }
+        let threads = if staged.len() > NAMES_ALONE_MAX { NAME_THREADS } else { 1 };
+        side_by_side(staged, threads, |(id, temp)| self.name(*id, temp))?;
         if !flushed || (staged.is_empty() && young.is_empty()) {
             return Ok(());
         }
@@ -270,38 +339,65 @@ impl<'a> PoolWriter<'a> {
         }
     }
 
-    /// Flushes files side by side: the disk merges what comes together.
-    fn flush_each(&self, names: &[Vec<u8>]) -> io::Result<()> {
-        let share = names.len().div_ceil(FLUSH_THREADS).max(1);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = names
-                .chunks(share)
-                .map(|chunk| {
-                    scope.spawn(move || {
-                        chunk.iter().try_for_each(|name| {
-                            let file = match fsio::open_read(self.pool.dir.as_fd(), name) {
-                                // Replaced or swept meanwhile; whoever relies on it checks again under the lock.
-                                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                                other => other?,
-                            };
-                            fsio::flush_data(file.as_fd(), name)
-                        })
-                    })
-                })
-                .collect();
-            threads.into_iter().try_for_each(|thread| {
-                thread.join().unwrap_or_else(|_| Err(io::Error::other("a flushing thread panicked")))
-            })
-        })
+    /// Gives a staged object its name.
+    fn name(&self, id: ObjectId, temp: &Temp) -> io::Result<()> {
+        let pool = self.pool.dir.as_fd();
+        let (name, file) = match temp {
+            Temp::Named(temp) => return fsio::rename(pool, temp.as_bytes(), pool, &object_name(id)),
+            Temp::Unnamed(file) => (object_name(id), file),
+        };
+        match fsio::unnamed::link(file, pool, &name) {
+            // Damaged, or somebody else was as quick; ours is flushed, and the other one perhaps not.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => return other,
+        }
+        let temp = fsio::temp_name(layout::OBJECT_TEMP_PREFIX);
+        fsio::unnamed::link(file, pool, temp.as_bytes())?;
+        fsio::rename(pool, temp.as_bytes(), pool, &name).inspect_err(|_| self.drop_temp(Some(&temp)))
     }
+
+    fn flush(&self, name: &[u8]) -> io::Result<()> {
+        let file = match fsio::open_read(self.pool.dir.as_fd(), name) {
+            // Replaced or swept meanwhile; whoever relies on it checks again under the lock.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        fsio::flush_data(file.as_fd(), name)
+    }
+}
+
+/// So few names are given by one thread.
+const NAMES_ALONE_MAX: usize = 64;
+
+/// Does something to all items, in a few threads; the disk merges what comes together.
+fn side_by_side<T: Sync>(
+    items: &[T],
+    threads: usize,
+    each: impl Fn(&T) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    if threads == 1 {
+        return items.iter().try_for_each(each);
+    }
+    let share = items.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let each = &each;
+        let threads: Vec<_> =
+            items.chunks(share).map(|chunk| scope.spawn(move || chunk.iter().try_for_each(each))).collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the pool panicked")))
+        })
+    })
+}
+
+/// The name by which a test is told of a file.
+fn shown(name: Option<&String>) -> &[u8] {
+    name.map_or(b"unnamed", |name| name.as_bytes())
 }
 
 impl Drop for PoolWriter<'_> {
     /// What was staged and not committed is garbage.
     fn drop(&mut self) {
         let state = std::mem::take(&mut *self.state());
-        for temp in state.staged.values() {
-            self.drop_temp(temp);
-        }
+        state.staged.values().for_each(|temp| self.discard(temp));
     }
 }

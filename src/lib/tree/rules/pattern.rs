@@ -43,15 +43,18 @@ impl fmt::Display for BadPattern {
 pub(super) struct Subject<'p> {
     path: &'p [u8],
     name: &'p [u8],
-    depth: usize,
 }
 
 impl<'p> Subject<'p> {
     /// Takes the bytes of a relative path.
     pub(super) fn new(path: &'p [u8]) -> Self {
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-        let depth = path.split(|byte| *byte == b'/').count();
-        Self { path, name, depth }
+        let name = memchr::memrchr(b'/', path).and_then(|slash| path.get(slash + 1..)).unwrap_or(path);
+        Self { path, name }
+    }
+
+    /// How many names the path has. Counted where it is asked for: most projects have no anchored pattern.
+    fn depth(&self) -> usize {
+        memchr::memchr_iter(b'/', self.path).count() + 1
     }
 
     /// The last name.
@@ -151,7 +154,8 @@ impl Steps {
 
     fn matches(&self, subject: &Subject<'_>) -> bool {
         let has_any_depth = self.steps.len() != self.depth_min;
-        if subject.depth < self.depth_min || (subject.depth > self.depth_min && !has_any_depth) {
+        let depth = subject.depth();
+        if depth < self.depth_min || (depth > self.depth_min && !has_any_depth) {
             return false;
         }
         if let Some(Step::Name(glob)) = self.steps.last()

@@ -16,6 +16,7 @@ pub struct Deployment {
     delivery: Option<(u64, Delivery)>,
     trace: Option<(u64, Trace)>,
     gate_commit: String,
+    is_tied: bool,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -80,6 +81,13 @@ impl Output<'_> {
 }
 
 impl Deployment {
+    /// By the better rule (facts 10.23): a trace, and its commit, belong to the delivery that they follow, and a delivery goes
+    /// with a rewind of its node.
+    #[must_use]
+    pub fn tied() -> Self {
+        Self { is_tied: true, ..Self::default() }
+    }
+
     fn take(&mut self, event: &Event<'_>, output: &Output<'_>) {
         if output.has("deployed_url") {
             let delivery = Delivery {
@@ -139,6 +147,13 @@ impl Reducer for Deployment {
 
     fn finish(self) -> Vec<String> {
         let Some((delivered, mut report)) = self.delivery else { return Vec::new() };
+        let follows = self.trace.as_ref().is_none_or(|(traced, _)| *traced >= delivered);
+        if self.is_tied && report.rewound {
+            return Vec::new();
+        }
+        if self.is_tied && !follows {
+            return vec![row(&report)];
+        }
         if !self.gate_commit.is_empty() {
             report.commit = self.gate_commit;
         }
@@ -213,6 +228,18 @@ mod tests {
         let both = report(&[&finished("d", r#"{"deployed_url":"u","verifiable":true,"pushed":1,"commit":"c"}"#)]);
         assert!(both.contains(r#""commit":"c","trace":{"node_id":"d","verifiable":true,"pushed":false"#), "{both}");
         assert!(!both.contains("precedes"));
+    }
+
+    #[test]
+    fn by_the_better_rule_a_trace_belongs_to_the_delivery_before_it() {
+        let trace = finished("t", r#"{"verifiable":true,"pushed":true,"commit":"gate"}"#);
+        let deploy = finished("d", r#"{"deployed_url":"u","commit":"own"}"#);
+        let tied = |events: &[&str]| rows(Deployment::tied(), events).concat();
+        assert_eq!(tied(&[&deploy, &trace]), report(&[&deploy, &trace]));
+        let alone = r#"{"node_id":"d","deployed":false,"healthy":false,"url":"u","commit":"own"}"#;
+        assert_eq!(tied(&[&trace, &deploy]), alone, "the gate has not judged this one");
+        assert_eq!(tied(&[&deploy, r#"run_rewound "data":{"dropped_nodes":["d"]}"#]), "");
+        assert_eq!(tied(&[&deploy, r#"run_rewound "data":{"dropped_nodes":["d"]}"#, &deploy]), alone);
     }
 
     #[test]

@@ -1,0 +1,251 @@
+//! Deletes runs that are not needed any more, and the objects that only they needed.
+
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use workspacetrack::act::prune as sweep;
+use workspacetrack::cli::args::{StoreArgs, WorkspaceArgs, parse_duration};
+use workspacetrack::cli::page::{Effect, Example, Page};
+use workspacetrack::cli::{self, Cli, Status};
+use workspacetrack::error::{Error, Result};
+use workspacetrack::run::delete;
+use workspacetrack::run::json::Json;
+use workspacetrack::run::prune::{self, Doomed, Plan, Policy};
+use workspacetrack::run::status::Status as RunStatus;
+use workspacetrack::store::Store;
+use workspacetrack::store::id::RunId;
+use workspacetrack::stream::quote;
+
+static PAGE: Page = Page {
+    name: "run-prune",
+    about: "delete old runs, and the objects that only they needed",
+    synopsis: &["[--older-than AGE] [--keep-last N] [--status STATUS]... [--tombstones AGE] [--grace AGE] [-n]"],
+    description: "Deletes runs as run-delete(1) does. A run goes if all of this is so: its status is `finished`, `failed` or `cancelled`, or \
+        one of those that `--status` names, which may also be `failed_resumable`; it was last changed at least `--older-than` ago, by `updated_at`, or by `created_at` \
+        where that is missing; it is not among the newest N runs with these statuses that `--keep-last` keeps; nobody executes it; \
+        and nothing that stays needs it. One of the first two options must be given; `--older-than 0` takes all ages.\n\n\
+        A run is needed by a run that may go on and names it as its parent, its child, the root of its tree, the run that it was forked from or \
+        the run whose failure it works on; and by a watch that is active or a mission that has not ended.\n\n\
+        A directory without a document, and one whose document cannot be read, is named and stays. A run that has changed since it was chosen \
+        stays too.\n\n\
+        Then objects are removed that no snapshot of any run needs, as wt-prune(1) does with `--grace`. If that fails, the runs are deleted all \
+        the same, and the code is 3. `--tombstones` also removes what is left of runs that were deleted at least so long ago; their ids can be used again then.\n\n\
+        `--dry-run` prints the runs that would go, and changes nothing; what the sweep would remove shows only when the runs have gone.",
+    output: "A line for each run: `delete`, id, status, time and name, with tabs between. With `--json`, one object with `store_dir`, `age_field`, `older_than` and \
+        `keep_last`, `statuses`, `dry_run`, `scanned`, `pruned` (a list of objects with `id`, `name`, `workflow_name`, `bundle_name`, `status`, `age_seconds`, `timestamp` and `deleted`), \
+        `pruned_count`, `skipped_count`, and where there are any `needed`, `unreadable`, `tombstones_reaped`, `workspace_objects_pruned` and `workspace_bytes_reclaimed`. A summary on standard error.",
+    exit: &[
+        (0, "done"),
+        (3, "done, but something could not be read or removed, and was named"),
+        (4, "the ledger of watches or missions is damaged; nothing was removed"),
+    ],
+    environment: &["WT_STORE", "WT_WORKSPACE", "WT_LOCK_WAIT", "WT_FSYNC", "ITERION_HOME", "HOME"],
+    examples: &[
+        Example {
+            text: "What would go:",
+            script: "run-prune --older-than 30d --keep-last 20 --dry-run || test $? = 3",
+        },
+        Example {
+            text: "Also runs that failed half a year ago and could still be resumed:",
+            script: "run-prune --older-than 180d --status finished --status failed --status failed_resumable -q || test $? = 3",
+        },
+    ],
+    see_also: &["run-delete(1)", "wt-prune(1)", "wt-forget(1)", "run-store(7)"],
+    effect: Effect::Changes,
+};
+
+#[derive(clap::Args)]
+struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Only runs last changed at least so long ago; s, m, h and d are understood
+    #[arg(long, value_name = "AGE", value_parser = parse_duration, required_unless_present = "keep_last")]
+    older_than: Option<Duration>,
+    /// Keep the newest N of them
+    #[arg(long, value_name = "N")]
+    keep_last: Option<u64>,
+    /// Only runs with this status; may be repeated [default: finished, failed, cancelled]
+    #[arg(long = "status", value_name = "STATUS")]
+    statuses: Vec<String>,
+    /// Also remove what is left of runs deleted so long ago
+    #[arg(long, value_name = "AGE", value_parser = parse_duration)]
+    tombstones: Option<Duration>,
+    /// Keep objects used within this time [default: 1h]
+    #[arg(long, value_name = "AGE", value_parser = parse_duration, default_value = "1h", hide_default_value = true)]
+    grace: Duration,
+    /// Say which would go and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+fn main() -> ExitCode {
+    cli::main(&PAGE, run)
+}
+
+/// What was done beside the runs.
+#[derive(Default)]
+struct Rest {
+    tombstones: usize,
+    swept: Option<(usize, u64)>,
+}
+
+fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    if args.dry_run {
+        cli.out.only_reads();
+    }
+    let policy = Policy {
+        statuses: statuses(&args.statuses)?,
+        older_than: args.older_than.unwrap_or_default(),
+        keep_last: args.keep_last.unwrap_or(0),
+    };
+    let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
+    let plan = prune::plan(&store, &policy)?;
+    for (name, error) in &plan.unreadable {
+        cli.warn(format!("run {} stays: {error}", quote::name(name.as_bytes())));
+    }
+    if cli.verbose() {
+        plan.needed.iter().for_each(|(run, by)| cli.note(format!("{run} stays: {by} needs it")));
+    }
+    let mut is_whole = plan.unreadable.is_empty();
+    let mut gone = Vec::new();
+    for doomed in &plan.doomed {
+        match if args.dry_run { Ok(true) } else { prune::carry_out(&store, doomed) } {
+            Ok(false) => {}
+            Ok(true) => {
+                if !cli.json() {
+                    write_line(cli, doomed);
+                }
+                gone.push(doomed);
+            }
+            Err(error) => {
+                is_whole = false;
+                cli.warn(error);
+            }
+        }
+    }
+    let mut rest = Rest::default();
+    if !args.dry_run {
+        is_whole &= clean_up(&store, &args, &mut rest, cli)?;
+    }
+    if cli.json() {
+        let line = summary(&store, &policy, &plan, &gone, &rest, args.dry_run).compact();
+        cli.out.line(line.as_bytes());
+    }
+    let verb = if args.dry_run { "would delete" } else { "deleted" };
+    cli.note(format!("{verb} {} of {} runs", gone.len(), plan.scanned));
+    Ok(if is_whole { Status::Done } else { Status::Partial })
+}
+
+fn statuses(named: &[String]) -> Result<Vec<RunStatus>> {
+    if named.is_empty() {
+        return Ok(RunStatus::ALL.into_iter().filter(|status| status.is_pruned_by_default()).collect());
+    }
+    let read = |text: &String| {
+        let status = RunStatus::named(text)?;
+        if status.is_terminal() {
+            return Ok(status);
+        }
+        Err(Error::usage(format!("a run that is {status} has not ended, and is not cleaned away"))
+            .hint("name finished, failed, failed_resumable or cancelled"))
+    };
+    named.iter().map(read).collect()
+}
+
+/// Removes tombstones and objects; `false` when something could not be. Only listing the runs may fail as a whole.
+fn clean_up(store: &Store, args: &Args, rest: &mut Rest, cli: &mut Cli) -> Result<bool> {
+    let mut is_whole = true;
+    if let Some(age) = args.tombstones {
+        for tombstone in delete::tombstones(store, age)? {
+            match delete::forget(store, &tombstone) {
+                Ok(()) => rest.tombstones += usize::from(!tombstone.is_leftover),
+                Err(error) => {
+                    is_whole = false;
+                    cli.warn(error);
+                }
+            }
+        }
+    }
+    let swept = sweep::plan(store, args.grace, &|_| {}).and_then(|mut plan| {
+        let mut troubles = std::mem::take(&mut plan.troubles);
+        let mut report = plan.carry_out(&|_| {}, &mut |_, _| {})?;
+        troubles.append(&mut report.troubles);
+        Ok((report, troubles))
+    });
+    match swept {
+        Ok((report, troubles)) => {
+            troubles.iter().for_each(|error| cli.warn(error));
+            is_whole &= troubles.is_empty();
+            rest.swept = Some((report.removed, report.bytes));
+            cli.note(format!("removed {} objects ({} bytes)", report.removed, report.bytes));
+        }
+        Err(error) => {
+            is_whole = false;
+            cli.warn(error.while_doing("no object was removed"));
+        }
+    }
+    Ok(is_whole)
+}
+
+fn write_line(cli: &mut Cli, doomed: &Doomed) {
+    let Doomed { run, status, timestamp, names: [name, ..], .. } = doomed;
+    let (timestamp, name) = (quote::masked(timestamp.as_bytes()), quote::masked(name.as_bytes()));
+    cli.out.line(format!("delete\t{run}\t{status}\t{timestamp}\t{name}").as_bytes());
+}
+
+fn count(number: usize) -> Json {
+    Json::integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn seconds(span: Duration) -> Json {
+    Json::integer(i64::try_from(span.as_secs()).unwrap_or(i64::MAX))
+}
+
+fn summary(store: &Store, policy: &Policy, plan: &Plan, gone: &[&Doomed], rest: &Rest, dry_run: bool) -> Json {
+    let mut json = Json::object([
+        ("store_dir", Json::string(&store.root().to_string_lossy())),
+        ("age_field", Json::string("updated_at")),
+        ("older_than", Json::string(&format!("{}s", policy.older_than.as_secs()))),
+        ("keep_last", Json::integer(i64::try_from(policy.keep_last).unwrap_or(i64::MAX))),
+        ("statuses", Json::strings(policy.statuses.iter().map(|status| status.as_str()))),
+        ("dry_run", Json::boolean(dry_run)),
+        ("scanned", count(plan.scanned)),
+        ("pruned", Json::Array(gone.iter().map(|doomed| row(doomed, dry_run)).collect())),
+        ("pruned_count", count(gone.len())),
+        ("skipped_count", count(plan.scanned.saturating_sub(gone.len()))),
+    ]);
+    let needed = |(run, by): &(RunId, String)| {
+        Json::object([("id", Json::string(run.as_str())), ("needed_by", Json::string(by))])
+    };
+    if !plan.needed.is_empty() {
+        json.set("needed", Json::Array(plan.needed.iter().map(needed).collect()));
+    }
+    if !plan.unreadable.is_empty() {
+        let names = plan.unreadable.iter().map(|(name, _)| name.to_string_lossy());
+        json.set("unreadable", Json::strings(names));
+    }
+    if rest.tombstones > 0 {
+        json.set("tombstones_reaped", count(rest.tombstones));
+    }
+    if let Some((objects, bytes)) = rest.swept {
+        json.set("workspace_objects_pruned", count(objects));
+        json.set("workspace_bytes_reclaimed", Json::integer(i64::try_from(bytes).unwrap_or(i64::MAX)));
+    }
+    json
+}
+
+fn row(doomed: &Doomed, dry_run: bool) -> Json {
+    let mut row = Json::object([("id", Json::string(doomed.run.as_str()))]);
+    for (key, name) in ["name", "workflow_name", "bundle_name"].into_iter().zip(&doomed.names) {
+        if !name.is_empty() {
+            row.set(key, Json::string(name));
+        }
+    }
+    row.set("status", Json::string(doomed.status.as_str()));
+    row.set("age_seconds", seconds(doomed.age));
+    row.set("timestamp", Json::string(&doomed.timestamp));
+    row.set("deleted", Json::boolean(!dry_run));
+    row
+}

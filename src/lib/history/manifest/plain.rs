@@ -1,0 +1,198 @@
+//! Reading the entries of a manifest that stands as our writer and the original's write it.
+//!
+//! Entries are nearly all of a manifest, and one is like the other. They are read here, straight into what they mean;
+//! what stands around them is left to the general parser, and so is any manifest that stands in another way.
+
+use std::ops::Range;
+
+use super::{Entry, Manifest, Node};
+use crate::history::History;
+use crate::history::plain::Plain;
+use crate::store::id::SnapshotId;
+use crate::store::relpath::RelPath;
+use crate::store::{Document, layout, read_document};
+use crate::stream::raw::RawRecord;
+
+/// The member that holds the entries, with what must come before it.
+const ENTRIES: &[u8] = b",\"entries\":[";
+/// Bytes within which it must begin: id, parent, label and time come before it.
+const HEAD_BYTES_MAX: usize = 4096;
+/// Bytes of an entry whose path is short.
+const ENTRY_BYTES: usize = 130;
+
+/// The document without its entries, and the entries; `None` where anything stands in another way, or is wrong.
+pub(super) fn split(json: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
+    let start = start(json)?;
+    let mut plain = Plain::new(json.get(start + ENTRIES.len()..)?);
+    let mut entries = Vec::with_capacity(json.len() / ENTRY_BYTES);
+    if !plain.has(b"]") {
+        loop {
+            entries.push(entry(&mut plain)?);
+            if plain.has(b"]") {
+                break;
+            }
+            plain.literal(b",")?;
+        }
+    }
+    Some((without_entries(json.get(..start)?, plain.rest()), entries))
+}
+
+/// Where the member begins.
+///
+/// The quotes of its key cannot stand within a string, and no other object or list begins before it: so it is a member of
+/// the document itself.
+fn start(json: &[u8]) -> Option<usize> {
+    let head = json.get(..json.len().min(HEAD_BYTES_MAX))?;
+    let start = memchr::memmem::find(head, ENTRIES)?;
+    let head = head.get(..start)?;
+    (memchr::memchr(b'[', head).is_none() && memchr::memrchr(b'{', head) == Some(0)).then_some(start)
+}
+
+/// The member stays, so that a second one is still one too many.
+fn without_entries(head: &[u8], tail: &[u8]) -> Vec<u8> {
+    [head, b",\"entries\":null", tail].concat()
+}
+
+/// A manifest whose entries were not read: only what stands around them.
+pub(crate) struct Shell {
+    document: Document,
+    /// Where the entries stand, brackets included.
+    place: Range<usize>,
+    /// The manifest, but for regular files with UTF-8 names.
+    pub(crate) manifest: Manifest,
+}
+
+impl History {
+    /// Reads what stands around the entries of a manifest. `None` where anything is unusual or wrong.
+    pub(crate) fn manifest_shell(&self, id: &SnapshotId) -> Option<Shell> {
+        let document = read_document(&layout::manifest(self.store().root(), self.run(), id)).ok()?;
+        let start = start(&document)?;
+        // A guess, of which nothing wrong can come: what lies before is compared to the last byte, what lies behind is parsed.
+        let mut end = memchr::memmem::rfind(&document, b"],\"coverage\":{")?;
+        if document.get(..end)?.ends_with(b"\"") {
+            end = memchr::memmem::rfind(document.get(..end)?, b"],\"skipped\":[")?;
+        }
+        let place = start + ENTRIES.len() - 1..end + 1;
+        let rest = without_entries(document.get(..start)?, document.get(place.end..)?);
+        let manifest = super::read::parse(&rest).ok().filter(|manifest| manifest.id == *id)?;
+        Some(Shell { document, place, manifest })
+    }
+}
+
+impl Shell {
+    /// Whether the manifest is still that file: a purge writes one anew. The caller holds the history lock.
+    pub(crate) fn is_current(&self, history: &History) -> bool {
+        let path = layout::manifest(history.store().root(), history.run(), &self.manifest.id);
+        read_document(&path).is_ok_and(|now| now.is_same(&self.document))
+    }
+
+    /// Goes over the entries.
+    pub(crate) fn entries(&self) -> Option<Entries<'_>> {
+        let mut plain = Plain::new(self.document.get(self.place.clone())?);
+        plain.literal(b"[")?;
+        let is_at_end = plain.has(b"]");
+        Some(Entries { plain, is_at_end })
+    }
+}
+
+/// A place between two entries that were not read.
+pub(crate) struct Entries<'a> {
+    plain: Plain<'a>,
+    is_at_end: bool,
+}
+
+impl Entries<'_> {
+    /// Goes over the next entry if it is exactly what the capture of this record would write. `name` is its path as it stands
+    /// in JSON.
+    pub(crate) fn expect(&mut self, record: &RawRecord<'_>, name: &[u8]) -> Option<()> {
+        let mut plain = self.plain;
+        plain.literal(b"{\"path\":\"")?;
+        plain.literal(name)?;
+        plain.literal(b"\",\"hash\":\"")?;
+        (record.content.len() == 64).then_some(())?;
+        plain.literal(record.content)?;
+        plain.literal(b"\",\"mode\":")?;
+        let octal = record.mode.iter().skip(1);
+        let mode = octal.fold(0, |mode, digit| mode << 3 | u64::from(digit.wrapping_sub(b'0')));
+        (plain.u64()? == mode).then_some(())?;
+        plain.literal(b",\"size\":")?;
+        plain.literal(record.size)?;
+        plain.literal(b"}")?;
+        if plain.has(b"]") {
+            self.is_at_end = true;
+        } else {
+            plain.literal(b",")?;
+        }
+        self.plain = plain;
+        Some(())
+    }
+
+    /// Whether every entry has been gone over, and nothing is left.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_at_end && self.plain.rest().is_empty()
+    }
+}
+
+fn entry(plain: &mut Plain<'_>) -> Option<Entry> {
+    plain.literal(b"{\"path\":")?;
+    let path = plain.string()?;
+    let path = RelPath::new(path.as_bytes()).ok()?.to_owned();
+    plain.literal(b",\"hash\":")?;
+    let hash = plain.hash()?;
+    plain.literal(b",\"mode\":")?;
+    let mode = u32::try_from(plain.u64()?).ok()? & 0o777;
+    plain.literal(b",\"size\":")?;
+    let size = plain.u64()?;
+    plain.literal(b"}")?;
+    Some(Entry { path, node: Node::File { hash, size }, mode })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::split;
+
+    const HASH: &str = "a2bbdb2de53523b8099b37013f251546f3d65dbe7a0774fa41af0a4176992fd4";
+
+    fn manifest(entries: &str, tail: &str) -> String {
+        format!(r#"{{"id":"1-0001","label":"l","created_at":"2026-11-29T12:44:43Z","entries":[{entries}]{tail}}}"#)
+    }
+
+    fn entry(path: &str) -> String {
+        format!(r#"{{"path":"{path}","hash":"{HASH}","mode":420,"size":2}}"#)
+    }
+
+    #[test]
+    fn what_is_read_here_is_what_the_general_parser_reads() {
+        let both = format!("{},{}", entry(r"a \u0026"), entry("b/c"));
+        for json in
+            [manifest("", ""), manifest(&both, ""), manifest(&entry("a"), r#","dirs":[{"path":"d","mode":448}]"#)]
+        {
+            assert!(split(json.as_bytes()).is_some(), "{json}");
+            // A blank is all that it takes to leave the plain way.
+            let general = json.replacen(",\"entries\":", ", \"entries\":", 1);
+            assert!(split(general.as_bytes()).is_none());
+            assert_eq!(parse(json.as_bytes()).unwrap(), parse(general.as_bytes()).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_list_of_that_name_elsewhere_is_not_taken_for_the_entries() {
+        let nested = format!(r#"{{"id":"1-0001","x":{{"y":1,"entries":[{}]}},"entries":[]}}"#, entry("a"));
+        assert!(parse(nested.as_bytes()).unwrap().entries.is_empty());
+        let twice = manifest(&entry("a"), &format!(r#","entries":[{}]"#, entry("b")));
+        assert!(parse(twice.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn the_smallest_damage_is_refused_either_way() {
+        let good = manifest(&format!("{},{}", entry("a"), entry("b")), "");
+        assert!(parse(good.as_bytes()).is_ok());
+        for at in 0..good.len() {
+            let mut cut = good.clone().into_bytes();
+            cut.remove(at);
+            let general = serde_json::from_slice::<serde_json::Value>(&cut);
+            assert!(general.is_ok() || parse(&cut).is_err(), "{}", String::from_utf8_lossy(&cut));
+        }
+    }
+}

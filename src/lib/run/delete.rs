@@ -1,0 +1,238 @@
+//! [`delete`]: a run goes, and stays gone (facts 2.10, 10.13).
+//!
+//! ```text
+//! lock of the run -> lock of run.json -> has it ended? -> .deleted, flushed -> wait for writers -> aside -> gone
+//! ```
+//!
+//! From `.deleted` on the run is deleted, whatever happens: every writer looks for it, again under its lock, and another
+//! attempt removes what is left. Objects of the workspace stay; a sweep takes those that nothing names any more.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::json::Json;
+use super::record::{self, FORMAT_VERSION, WriteLock};
+use super::roster::{self, Entry};
+use super::status::Status;
+use crate::clock;
+use crate::error::{Error, IoContext, Kind, Result};
+use crate::store::fsio::{self, document, tree};
+use crate::store::id::RunId;
+use crate::store::lock::{Lock, Mode};
+use crate::store::run_lock::{self, Attempt, RunLock};
+use crate::store::{Store, layout, seam};
+use crate::stream::quote;
+
+/// What became of a run that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// It is deleted.
+    Now,
+    /// It was deleted before; what was left of it is gone.
+    Before,
+    /// There is none.
+    Absent,
+}
+
+/// Whether a run may go that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unless {
+    /// Only one that has: finished, failed, failed and resumable, cancelled.
+    Ended,
+    /// Any, as long as nobody executes it.
+    Executed,
+}
+
+/// Deletes a run. `agrees` sees the document under its lock, and may refuse.
+///
+/// # Errors
+/// [`Kind::Refused`] for a run that has not ended, or whose directory is a link, [`Kind::Damaged`] for one whose document
+/// cannot be understood, [`Kind::Conflict`] when its lock is held; nothing was changed then. [`Kind::Io`] when something
+/// could not be removed: it is deleted all the same if that is said in `.deleted`.
+pub fn delete(
+    store: &Store,
+    run: &RunId,
+    unless: Unless,
+    agrees: impl FnOnce(&Json) -> Result<()>,
+) -> Result<Deleted> {
+    let path = layout::run(store.root(), run);
+    let Some(dir) = open(&path)? else { return Ok(Deleted::Absent) };
+    if store.refuse_deleted(run).is_err() {
+        if let Some(holder) = run_lock::holder(store, run)? {
+            return Err(run_lock::conflict(store, run, &holder));
+        }
+        clear(store, run, &dir, &path)?;
+        return Ok(Deleted::Before);
+    }
+    let lock = match RunLock::try_existing(store, run)? {
+        Attempt::Held(lock) => lock,
+        Attempt::Busy(holder) => return Err(run_lock::conflict(store, run, &holder)),
+    };
+    let document = WriteLock::take(store, run)?;
+    match has_ended(store, run) {
+        Ok(json) => agrees(&json)?,
+        Err(_) if unless == Unless::Executed => {}
+        Err(error) => return Err(error),
+    }
+    seam::hook("delete-decided");
+    let text = format!("{}\n", clock::rfc3339(clock::now_ns()));
+    document::publish_new(&layout::tombstone(store.root(), run), &[text.as_bytes()], store.durability())?;
+    drop(document);
+    seam::hook("delete-tombstoned");
+    wait_for_writers(store, run).map_err(unfinished)?;
+    clear(store, run, &dir, &path)?;
+    drop(lock);
+    Ok(Deleted::Now)
+}
+
+/// Opens a run's directory; `None` when there is none. A link is refused: what it points to may belong to others.
+fn open(path: &Path) -> Result<Option<OwnedFd>> {
+    if tree::is_link(path).on("cannot examine", path)? {
+        return Err(Error::refused(format!("the run's directory {} is a symbolic link", quote::path(path)))
+            .at(path)
+            .hint("delete the directory that it points to, where it belongs, or remove the link"));
+    }
+    match open_dir(path) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(Error::damaged(path, "not a directory"))
+        }
+        Err(error) => Err(Error::io("cannot open", path, &error)),
+    }
+}
+
+fn open_dir(path: &Path) -> std::io::Result<OwnedFd> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(std::io::ErrorKind::NotFound.into());
+    };
+    let parent = fsio::open_store_dir(parent)?;
+    fsio::open_dir(parent.as_fd(), name.as_encoded_bytes())
+}
+
+/// The document of a run that has ended.
+fn has_ended(store: &Store, run: &RunId) -> Result<Json> {
+    let name = quote::name(run.as_str().as_bytes());
+    let json = record::load(store, run).map_err(|error| match error.kind() {
+        Kind::NotFound => {
+            Error::refused(format!("run {name} has no document, so nobody can say whether it has ended"))
+                .at(layout::run(store.root(), run))
+                .hint("add --force to delete it all the same")
+        }
+        _ => error.also("--force deletes it all the same"),
+    })?;
+    let refused = |why: String, hint: &str| {
+        Err(Error::refused(format!("run {name} {why}")).at(layout::run_document(store.root(), run)).hint(hint))
+    };
+    if let Some(version) = json.get("format_version").and_then(Json::as_integer).filter(|v| *v > FORMAT_VERSION) {
+        let why = format!("has format version {version}, and this program knows {FORMAT_VERSION}");
+        return refused(why, "use a newer program for it, or add --force");
+    }
+    match record::status(&json) {
+        Some(status) if status.is_terminal() => Ok(json),
+        Some(Status::Running) => refused(
+            "is running".into(),
+            "stop it first; if its process has died, 'run-reconcile' says so in its document",
+        ),
+        Some(status) => refused(format!("is {status}, and may go on"), "cancel it first, or add --force"),
+        None => {
+            let status = quote::name(json.text_of("status").as_bytes());
+            refused(
+                format!("has the status {status}, which is not known here"),
+                "add --force to delete it all the same",
+            )
+        }
+    }
+}
+
+/// Waits until those have written who looked for `.deleted` before it was there. Later ones find it.
+fn wait_for_writers(store: &Store, run: &RunId) -> Result<()> {
+    let root = store.root();
+    let locks: [(PathBuf, &str); 5] = [
+        (layout::write_lock(root, run), "the document"),
+        (layout::events_lock(root, run), "the event log"),
+        (layout::history_lock(root, run), "the history"),
+        (layout::answer_lock(root, run), "the answers"),
+        (layout::messages_once_lock(root, run), "the messages"),
+    ];
+    for (path, what) in locks {
+        if rustix::fs::lstat(&path).is_ok() {
+            let what = format!("{what} of run {}", quote::name(run.as_str().as_bytes()));
+            drop(Lock::on_file(&path, Mode::Exclusive, &what, store.patience())?);
+        }
+    }
+    Ok(())
+}
+
+/// Removes all but `.deleted`.
+fn clear(store: &Store, run: &RunId, dir: &OwnedFd, path: &Path) -> Result<()> {
+    let tombstone = layout::tombstone(store.root(), run);
+    let keep = tombstone.file_name().unwrap_or_default().as_encoded_bytes();
+    tree::empty(dir.as_fd(), path, keep, layout::TEMP_PREFIX, store.durability()).map_err(unfinished)
+}
+
+fn unfinished(error: Error) -> Error {
+    error.also("the run is deleted; running the command again removes what is left")
+}
+
+/// What is left of a run that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tombstone {
+    /// The run.
+    pub run: RunId,
+    /// When it was deleted, nanoseconds since the epoch.
+    pub deleted_ns: i128,
+    /// It is no run's any more: somebody was killed while removing it.
+    pub is_leftover: bool,
+}
+
+/// The tombstones that are at least so old.
+///
+/// # Errors
+/// [`Kind::Io`].
+pub fn tombstones(store: &Store, older_than: Duration) -> Result<Vec<Tombstone>> {
+    let cutoff = i128::from(clock::now_ns()) - i128::try_from(older_than.as_nanos()).unwrap_or(i128::MAX);
+    let mut found = Vec::new();
+    for entry in roster::list(store)? {
+        let (run, is_leftover) = match entry {
+            Entry::Deleted(run) | Entry::Bare(run) if run.as_str().starts_with(layout::TEMP_PREFIX) => (run, true),
+            Entry::Deleted(run) => (run, false),
+            _ => continue,
+        };
+        let path =
+            if is_leftover { layout::run(store.root(), &run) } else { layout::tombstone(store.root(), &run) };
+        // It may have gone since.
+        let Ok(stat) = rustix::fs::lstat(&path) else { continue };
+        let deleted_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+        if deleted_ns <= cutoff {
+            found.push(Tombstone { run, deleted_ns, is_leftover });
+        }
+    }
+    Ok(found)
+}
+
+/// Removes a tombstone, with whatever a late writer has left beside it. The id is that of no run then, and may be used.
+///
+/// # Errors
+/// [`Kind::Refused`] where the directory is a link, [`Kind::Io`].
+pub fn forget(store: &Store, tombstone: &Tombstone) -> Result<()> {
+    let runs = layout::runs(store.root());
+    let path = layout::run(store.root(), &tombstone.run);
+    let Some(dir) = open(&path)? else { return Ok(()) };
+    let runs_dir = fsio::open_store_dir(&runs).on("cannot open", &runs)?;
+    // In one step: half a tombstone would be a run without a document.
+    let aside = fsio::temp_name(layout::TEMP_PREFIX);
+    fsio::rename_new(runs_dir.as_fd(), tombstone.run.as_str().as_bytes(), runs_dir.as_fd(), aside.as_bytes())
+        .on("cannot put aside", &path)?;
+    seam::hook("tombstone-aside");
+    let marker = layout::tombstone(store.root(), &tombstone.run);
+    let marker = marker.file_name().unwrap_or_default().as_encoded_bytes();
+    tree::empty(dir.as_fd(), &runs.join(&aside), marker, layout::TEMP_PREFIX, store.durability())?;
+    // The marker goes last: it tells the next attempt what the directory was.
+    match fsio::unlink(dir.as_fd(), marker) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        other => other.on("cannot remove the marker of", &path)?,
+    }
+    fsio::remove_dir(runs_dir.as_fd(), aside.as_bytes()).on("cannot remove", runs.join(&aside))
+}

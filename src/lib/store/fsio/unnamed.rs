@@ -1,0 +1,51 @@
+//! Files that have no name before they are whole: whatever kills the writer leaves nothing to clean up.
+//!
+//! One system call fewer than a temporary name and a rename, and no entry that comes and goes in a directory which all
+//! writers share.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, OFlags};
+use rustix::io::Errno;
+
+use super::{permission_bits, shown};
+use crate::store::seam::point;
+
+/// Creates a file without a name on the file system of `dir`; `None` where that cannot be done, and a temporary name has
+/// to do.
+///
+/// # Errors
+/// What the operating system said.
+pub fn create(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Option<File>> {
+    point("create", shown(b"unnamed"))?;
+    let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+    match rustix::fs::openat(dir, ".", flags, permission_bits(mode)) {
+        Ok(fd) => {
+            // As for a file with a name, whatever the umask. It is looked at first: a change is a write to the journal.
+            if rustix::fs::fstat(&fd)?.st_mode & 0o7777 != mode & 0o777 {
+                rustix::fs::fchmod(&fd, permission_bits(mode))?;
+            }
+            Ok(Some(fd.into()))
+        }
+        Err(Errno::NOTSUP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS | Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Gives a file without a name its first one, failing with `EEXIST` if that is taken.
+///
+/// # Errors
+/// What the operating system said.
+pub fn link(file: &File, dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("link", shown(name))?;
+    match rustix::fs::linkat(file.as_fd(), "", dir, name, AtFlags::EMPTY_PATH) {
+        // That takes a privilege on most kernels; the way through the process's own descriptors does not.
+        Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {}
+        other => return Ok(other?),
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, Path::new(&path), dir, name, AtFlags::SYMLINK_FOLLOW)?)
+}

@@ -1,0 +1,47 @@
+//! Which file systems belong to another machine: their locks may not be seen by everybody (facts 2.9, 10.30).
+
+use std::os::fd::BorrowedFd;
+
+use super::seam;
+
+/// The file systems whose locks are kept by a server, a cluster or a daemon, by the magic number of statfs(2).
+const NETWORKS: [(u32, &str); 11] = [
+    (0x6969, "NFS"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB"),
+    (0x517b, "SMB"),
+    (0x00c3_6400, "Ceph"),
+    (0x5346_414f, "AFS"),
+    (0x6b41_4653, "AFS"),
+    (0x0102_1997, "9P"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x564c, "NCP"),
+    (0x6573_5546, "FUSE"),
+];
+
+/// The name of the network file system that an open file lies on; `None` for the disks of this machine.
+#[must_use]
+pub fn name_of(fd: BorrowedFd<'_>) -> Option<&'static str> {
+    let found = rustix::fs::fstatfs(fd).ok()?;
+    // The field is as wide as the machine likes; the numbers have 32 bits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only 32 bits of it are used")]
+    named(seam::file_system().unwrap_or(found.f_type as u32))
+}
+
+fn named(magic: u32) -> Option<&'static str> {
+    NETWORKS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_disks_of_this_machine_are_no_networks() {
+        // ext4, xfs, btrfs, tmpfs, overlay, zfs, f2fs.
+        for local in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010] {
+            assert_eq!(named(local), None, "{local:x}");
+        }
+        assert_eq!(named(0x6969), Some("NFS"));
+    }
+}

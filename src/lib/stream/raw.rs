@@ -1,0 +1,102 @@
+//! [`RawRecord`]: a line of a record stream, taken apart and not read.
+//!
+//! Most lines of most captures say what the last one said. They are compared with what is stored byte by byte; only
+//! the others are worth a [`Record`](super::record::Record).
+
+use crate::store::relpath::RelPath;
+
+/// The fields of the line of a regular file, as they stand, without the quoting of names: only for lines that end in NUL.
+#[derive(Debug, Clone, Copy)]
+pub struct RawRecord<'a> {
+    /// `f` and four octal digits, checked.
+    pub mode: &'a [u8; 5],
+    /// Whatever stands for the content, not checked.
+    pub content: &'a [u8],
+    /// Bytes, in digits.
+    pub size: &'a [u8],
+    /// Modification time, in digits, perhaps after a minus sign.
+    pub mtime_ns: &'a [u8],
+    /// Status change time, in digits, perhaps after a minus sign.
+    pub ctime_ns: &'a [u8],
+    /// Inode number, in digits.
+    pub inode: &'a [u8],
+    /// The path, checked.
+    pub path: &'a [u8],
+    /// Everything behind the content and its blank.
+    pub rest: &'a [u8],
+}
+
+impl<'a> RawRecord<'a> {
+    /// Takes a line without its end apart; `None` for every other kind of path, for one of which not everything is known,
+    /// and for whatever is not as it has to be.
+    #[must_use]
+    pub fn split(line: &'a [u8]) -> Option<Self> {
+        let (mode, text) = line.split_first_chunk::<5>()?;
+        let [b'f', b'0', digits @ ..] = mode else { return None };
+        digits.iter().all(|digit| matches!(digit, b'0'..=b'7')).then_some(())?;
+        let (content, rest) = field(text.strip_prefix(b" ")?, b' ')?;
+        let (size, text) = field(rest, b' ')?;
+        let (mtime_ns, text) = field(text, b' ')?;
+        let (ctime_ns, text) = field(text, b' ')?;
+        let (inode, path) = field(text, b'\t')?;
+        let is_time = |text: &[u8]| are_digits(text.strip_prefix(b"-").unwrap_or(text));
+        let is_whole = are_digits(size) && are_digits(inode) && is_time(mtime_ns) && is_time(ctime_ns);
+        (is_whole && RelPath::new(path).is_ok()).then_some(Self {
+            mode,
+            content,
+            size,
+            mtime_ns,
+            ctime_ns,
+            inode,
+            path,
+            rest,
+        })
+    }
+}
+
+fn field(text: &[u8], end: u8) -> Option<(&[u8], &[u8])> {
+    let length = memchr::memchr(end, text)?;
+    Some((text.get(..length)?, text.get(length + 1..)?))
+}
+
+fn are_digits(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().fold(true, |all, byte| all & byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Framing;
+    use super::super::record::{EntryKind, Record};
+    use super::*;
+
+    #[test]
+    fn what_is_taken_apart_is_a_record_of_a_file_with_its_stat() {
+        let oid = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        for (line, is_taken) in [
+            (format!("f0644 {oid} 0 -5 1795956271497309057 18446744073709551615\ta b"), true),
+            ("f0777 - 12 1 2 3\ta\tb".into(), true),
+            ("f1777 - 12 1 2 3\ta".into(), false),
+            ("f0648 - 12 1 2 3\ta".into(), false),
+            ("l0777 - 4 1 2 3\ta".into(), false),
+            ("f0644 - - 1 2 3\ta".into(), false),
+            ("f0644 - 1 - 2 3\ta".into(), false),
+            ("f0644 - 1 1 2 3\t../a".into(), false),
+            ("f0644 - 1 1 2 3\t".into(), false),
+            ("f0644 - 1 1 2\ta".into(), false),
+            ("f0644 - 1 1 2 3 4\ta".into(), false),
+            ("f0644 - 1 +1 2 3\ta".into(), false),
+            ("f0644 - 1 1 2 3".into(), false),
+            (String::new(), false),
+        ] {
+            let raw = RawRecord::split(line.as_bytes());
+            assert_eq!(raw.is_some(), is_taken, "{line}");
+            let Some(raw) = raw else { continue };
+            let record = Record::parse(line.as_bytes(), Framing::Nul).unwrap();
+            assert_eq!((record.kind, record.path.as_bytes()), (EntryKind::File, raw.path));
+            assert_eq!(record.size.unwrap().to_string().as_bytes(), raw.size);
+            assert_eq!(record.mtime_ns.unwrap().to_string().as_bytes(), raw.mtime_ns);
+            assert_eq!(record.ctime_ns.unwrap().to_string().as_bytes(), raw.ctime_ns);
+            assert_eq!(record.inode.unwrap().to_string().as_bytes(), raw.inode);
+        }
+    }
+}
