@@ -64,10 +64,10 @@ impl Current {
         request: &Request,
     ) -> Result<Self> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
-        let scan = Scan::take(workspace, &history.store_identities()?, limits, None)?;
+        let Scan { outset, tree } = Scan::take(workspace, &history.store_identities()?, limits, None)?;
         let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
         let (mut records, mut ignored) = (Vec::new(), Vec::new());
-        scan.tree.visit(|path, found| match found {
+        tree.visit(|path, found| match found {
             Found::Ignored(_) => ignored.push(path.to_owned()),
             Found::Entry(entry) => {
                 let mut record = scan::record(path, entry);
@@ -77,9 +77,10 @@ impl Current {
                 records.push(record);
             }
         });
+        drop(tree);
         let records = known::fill(workspace, &rows(), u64::MAX, records, in_scope)?;
-        let warnings = scan.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { rules: scan.outset.rules, records, ignored, by_inode: OnceCell::new(), warnings })
+        let warnings = outset.warnings.iter().map(ToString::to_string).collect();
+        Ok(Self { rules: outset.rules, records, ignored, by_inode: OnceCell::new(), warnings })
     }
 
     /// What the walk found at a path.
