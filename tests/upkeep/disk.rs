@@ -202,6 +202,14 @@ impl Disk {
                 let id = self.add(inode, fresh, mode, self.disks[dir]);
                 self.change(Change::Names(dir, vec![(name, Some(id))]));
             }
+            "unnamed" => {
+                let (dir, inode) = (node(1), words[2].parse().unwrap());
+                self.add(inode, Node::File(Rc::default()), words[3].parse().unwrap(), self.disks[dir]);
+            }
+            "name" => {
+                let (id, (dir, name)) = (node(1), name(2));
+                self.change(Change::Names(dir, vec![(name, Some(id))]));
+            }
             "write" => self.change(Change::Write(node(1), None, bytes(2))),
             "write-at" => self.change(Change::Write(node(1), Some(words[2].parse().unwrap()), bytes(3))),
             "truncate" => self.change(Change::Truncate(node(1), words[2].parse().unwrap())),

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use super::{permission_bits, shown};
 use crate::store::seam::point;
+use crate::store::seam::tape::{Field, note};
 
 /// Creates a file without a name on the file system of `dir`; `None` where that cannot be done, and a temporary name has
 /// to do.
@@ -28,6 +29,7 @@ pub fn create(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Option<File>> {
             if rustix::fs::fstat(&fd)?.st_mode & 0o7777 != mode & 0o777 {
                 rustix::fs::fchmod(&fd, permission_bits(mode))?;
             }
+            note("unnamed", &[Field::Fd(dir), Field::Fd(fd.as_fd()), Field::Number(mode.into())]);
             Ok(Some(fd.into()))
         }
         Err(Errno::NOTSUP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS | Errno::NOENT) => Ok(None),
@@ -43,9 +45,12 @@ pub fn link(file: &File, dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
     point("link", shown(name))?;
     match rustix::fs::linkat(file.as_fd(), "", dir, name, AtFlags::EMPTY_PATH) {
         // That takes a privilege on most kernels; the way through the process's own descriptors does not.
-        Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {}
-        other => return Ok(other?),
+        Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {
+            let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+            rustix::fs::linkat(CWD, Path::new(&path), dir, name, AtFlags::SYMLINK_FOLLOW)?;
+        }
+        other => other?,
     }
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, Path::new(&path), dir, name, AtFlags::SYMLINK_FOLLOW)?)
+    note("name", &[Field::Fd(file.as_fd()), Field::Fd(dir), Field::Bytes(name)]);
+    Ok(())
 }

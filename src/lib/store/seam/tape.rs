@@ -4,7 +4,7 @@
 //! create DIR NAME FILE MODE      mkdir DIR NAME DIR MODE      symlink DIR NAME LINK TARGET
 //! write FILE BYTES               write-at FILE OFFSET BYTES   truncate FILE LENGTH         chmod FILE MODE
 //! rename DIR NAME DIR NAME       exchange DIR NAME DIR NAME   link DIR NAME DIR NAME
-//! unlink DIR NAME                rmdir DIR NAME
+//! unlink DIR NAME                rmdir DIR NAME               unnamed DIR FILE MODE        name FILE DIR NAME
 //! flush FILE                     flush-dir DIR                flush-fs DIR
 //! ```
 //!
