@@ -121,7 +121,7 @@ pub fn judge(store: &Store, run: &RunId, rules: Rules, lock: LockIs) -> Result<V
 }
 
 /// The process that `.pid` names, if it is there. A file that names none is as good as missing.
-fn attached(store: &Store, run: &RunId) -> Result<Option<Process>> {
+pub(super) fn attached(store: &Store, run: &RunId) -> Result<Option<Process>> {
     match pid::read(store, run) {
         Ok(process) => Ok(process.filter(|process| process.presence() == Presence::Alive)),
         Err(error) if error.kind() == Kind::Damaged => Ok(None),
