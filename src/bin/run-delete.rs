@@ -41,7 +41,10 @@ static PAGE: Page = Page {
         (3, "of several runs some were left, and named"),
         (4, "the run's document is damaged; nothing was changed"),
         (5, "the run has not ended, or its directory is a link; nothing was changed"),
-        (6, "somebody executes the run, nothing was changed; or a writer did not end in time, and the run is deleted"),
+        (
+            6,
+            "somebody executes the run, nothing was changed; or a writer did not end in time, and the run is deleted",
+        ),
         (8, "something could not be removed; the run is deleted if the message says so"),
     ],
     environment: &["WT_STORE", "WT_WORKSPACE", "WT_LOCK_WAIT", "WT_FSYNC", "ITERION_HOME", "HOME"],

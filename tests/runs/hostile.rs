@@ -1,5 +1,5 @@
-//! What links and unreadable logs in a run's directory must not bring about: bytes of others removed, a change that is
-//! denied, a change made twice because a warning said so.
+//! Broken promises that were found by trying to break them: bytes of others removed through links, a change that is denied or
+//! made twice, runs that are made, deleted or passed over where they must not be, and programs that do not end.
 
 use std::os::unix::fs::symlink;
 
@@ -178,4 +178,74 @@ fn force_deletes_no_run_that_is_executed_without_its_lock() {
     assert!(child.join("run.json").is_file());
     drop(engine);
     go(&sandbox, &["run-delete", "--force", "child"]).ends(0).clear();
+}
+
+/// What a run needs whose document is damaged nobody knows, so what it may need stays.
+#[test]
+fn what_a_damaged_run_may_need_is_not_cleaned_away() {
+    let sandbox = with_status("paused_operator");
+    let runs = sandbox.path().join("store/runs");
+    let ended = |id: &str, more: &str| {
+        std::fs::create_dir(runs.join(id)).unwrap();
+        let text = format!(r#"{{"id":"{id}","status":"finished","updated_at":"2020-01-01T00:00:00Z"{more}}}"#);
+        put(&runs.join(id).join("run.json"), text);
+    };
+    ended("named", "");
+    ended("child", r#","parent_run_id":"r""#);
+    ended("free", "");
+    let torn = r#"{"id":"r","status":"paused_operator","forked_from":"named","checkpoint":{"#;
+    sandbox.put("run.json", torn);
+    let done = go(&sandbox, &["run-prune", "--older-than", "0", "-v"]);
+    assert!(done.err.contains("named stays: run r, which cannot be read"), "{}", done.err);
+    assert!(done.err.contains("child stays: run r, which cannot be read"), "{}", done.err);
+    assert_eq!(done.code, 3);
+    let is_there = |id: &str| runs.join(id).join("run.json").is_file();
+    assert_eq!([is_there("named"), is_there("child"), is_there("free")], [true, true, false]);
+    // Once it can be read, what it says counts.
+    sandbox.put("run.json", r#"{"id":"r","status":"finished","updated_at":"2020-01-01T00:00:00Z"}"#);
+    go(&sandbox, &["run-prune", "--older-than", "0"]).ends(0).clear();
+    assert!(!is_there("named") && !is_there("child"));
+}
+
+/// A run that is left out is named, whatever the reason.
+#[test]
+fn no_run_is_passed_over_in_silence() {
+    let sandbox = with_status("finished");
+    let odd = sandbox.path().join("store/runs/-x");
+    std::fs::create_dir(&odd).unwrap();
+    put(&odd.join("run.json"), run_json("running"));
+    go(&sandbox, &["run-reconcile", "--all"]).says(3, "run '-x' is left alone");
+    go(&sandbox, &["run-record", "list"]).says(3, "run '-x' cannot be read");
+    std::fs::remove_dir_all(&odd).unwrap();
+    go(&sandbox, &["run-reconcile", "--all"]).ends(0).clear();
+}
+
+/// A run whose document and log say no time at all stops nobody, and is nobody's for ever.
+#[test]
+fn a_run_without_any_time_is_judged() {
+    for (document, log) in
+        [("", ""), (r#","created_at":"junk""#, "junk\n"), ("", "{\"seq\":0,\"timestamp\":\"x\"}\n")]
+    {
+        let sandbox = with_status("running");
+        sandbox.put("run.json", format!(r#"{{"id":"r","status":"running"{document}}}"#));
+        if !log.is_empty() {
+            sandbox.put("events.jsonl", log);
+        }
+        let shown = go(&sandbox, &["run-show", "r"]);
+        assert!(shown.out.contains("orphaned"), "{}{}", shown.out, shown.err);
+        assert_eq!(go(&sandbox, &["run-reconcile", "--all"]).ends(0), "orphaned\tr\tnobody executes it\n");
+        assert_eq!(stored(&sandbox, "run.json")["status"], "failed_resumable");
+    }
+}
+
+/// The highest number is followed by none, and not searched for one for ever.
+#[test]
+fn where_numbers_end_writers_end_too() {
+    let sandbox = with_status("running");
+    for dir in ["plans", "artifacts/n"] {
+        std::fs::create_dir_all(sandbox.run_dir().join(dir)).unwrap();
+        sandbox.put(&format!("{dir}/9223372036854775807.json"), "{}");
+    }
+    go(&sandbox, &["run-plan", "write", "n", "[]"]).says(7, "has the highest number that there is");
+    go(&sandbox, &["run-artifact", "write", "n", "{}"]).says(7, "has the highest number that there is");
 }

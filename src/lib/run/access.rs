@@ -173,6 +173,20 @@ pub fn numbers(dir: &std::path::Path, suffix: &str, form: impl Fn(i64) -> String
     Ok(numbers)
 }
 
+/// The number after one that is taken by the file at `path`.
+///
+/// # Errors
+/// [`Kind::Limit`] when there is none.
+pub fn number_after(taken: i64, path: &std::path::Path) -> Result<i64> {
+    taken.checked_add(1).ok_or_else(|| {
+        Error::limit(format!(
+            "{} has the highest number that there is, so nothing comes after it",
+            quote::path(path)
+        ))
+        .hint("give the file a lower number if it was not meant")
+    })
+}
+
 /// The names in a directory that are safe components, sorted.
 ///
 /// # Errors
