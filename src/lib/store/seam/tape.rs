@@ -16,6 +16,7 @@ use std::path::Path;
 
 /// One field of a line.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only debug builds have a tape"))]
 pub(in crate::store) enum Field<'a> {
     /// The inode of an open file or directory.
     Fd(BorrowedFd<'a>),
