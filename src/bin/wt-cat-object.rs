@@ -16,6 +16,8 @@ use workspacetrack::store::pool::Pool;
 use workspacetrack::store::relpath::RelPath;
 use workspacetrack::stream::{quote, read_item};
 
+use Subject::{File, Link};
+
 static PAGE: Page = Page {
     name: "wt-cat-object",
     about: "write objects to standard output, verified",
@@ -86,19 +88,24 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     }
     let mut status = Status::Done;
     for text in &args.ids {
-        let id = match text.contains(':') {
-            false => ObjectId::named(text)?,
-            true => match find(&args, cli, &store, text)? {
-                Subject::File(id) => id,
-                Subject::Link(target) => {
-                    match (args.exists, args.size) {
-                        (true, _) => {}
-                        (_, true) => cli.out.line(target.len().to_string().as_bytes()),
-                        _ => cli.out.write(&target),
-                    }
-                    continue;
+        let subject =
+            if text.contains(':') { find(&args, cli, &store, text) } else { ObjectId::named(text).map(File) };
+        let id = match subject {
+            Ok(File(id)) => id,
+            Ok(Link(_)) if args.exists => continue,
+            Ok(Link(target)) => {
+                if args.size {
+                    cli.out.line(target.len().to_string().as_bytes());
+                } else {
+                    cli.out.write(&target);
                 }
-            },
+                continue;
+            }
+            Err(error) if args.exists && error.kind() == Kind::NotFound => {
+                status = Status::No;
+                continue;
+            }
+            Err(error) => return Err(error),
         };
         let size = size_of(pool.as_ref(), id)?;
         match (size, &pool) {
@@ -149,8 +156,8 @@ fn in_snapshot(manifest: &Manifest, name: &str, path: &str) -> Result<Subject> {
             .hint(format!("wt-ls-manifest {} lists what is", quote::shell_word(name)))
     };
     match manifest.entry(relative).map(|entry| &entry.node) {
-        Some(Node::File { hash, .. }) => Ok(Subject::File(*hash)),
-        Some(Node::Link { target }) => Ok(Subject::Link(target.clone())),
+        Some(Node::File { hash, .. }) => Ok(File(*hash)),
+        Some(Node::Link { target }) => Ok(Link(target.clone())),
         Some(_) => Err(absent("is a directory")),
         None => match manifest.gap_over(relative) {
             Some(gap) => Err(absent(&format!("was not captured ({})", gap.reason.as_str()))),

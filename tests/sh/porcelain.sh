@@ -115,6 +115,7 @@ test_the_dispatcher_finds_programs_and_scripts() {
 	[ "$(script wt label before)" = "$id" ] || fail "wt label"
 	[ "$(script wt wt-label before)" = "$id" ] || fail "wt wt-label"
 	script wt help | grep -q '^  capture  *captures the workspace' || fail "what a script does"
+	script wt run-node --help | grep -q '^usage: wt-run-node' || fail "it runs, too"
 	! script wt help | grep -q setup || fail "what is no command"
 	script wt help | grep -q '^  run-node  *runs a command' || fail "a script that is called as programs are"
 	script wt help | grep -q '^  run-record  *[a-z]' || fail "what another program does"
@@ -210,7 +211,7 @@ test_a_capture_that_lost_a_race_begins_again() {
 		echo x >>../tries
 		if [ "\$(wc -l <../tries)" -le "\$RACES" ]; then
 			cat >../stream
-			echo "\$(wc -l <../tries)" >raced
+			echo x >>raced
 			wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | $real -z -q >/dev/null
 			exec $real "\$@" <../stream
 		fi

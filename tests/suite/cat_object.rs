@@ -103,6 +103,8 @@ fn a_path_in_a_snapshot_is_its_file() {
     assert_eq!(cat(&["HEAD:src/a:b.c"]).quietly_ok(), "newer");
     assert_eq!(cat(&["-s", "HEAD~1:src/a:b.c"]).quietly_ok(), "4");
     assert_eq!(cat(&["HEAD:link"]).stdout, b"src/a:b.c");
+    assert_eq!(cat(&["-e", "HEAD:link", "HEAD:src/a:b.c"]).quietly_ok(), "");
+    assert_eq!(cat(&["-e", "HEAD:link", "HEAD:none"]).exits(1), "");
     for (text, said) in [
         ("HEAD:none", "'none' is not in snapshot 'HEAD'"),
         ("pre:none:0:src/a:b.c", "no snapshot or label"),
