@@ -63,7 +63,7 @@ struct Args {
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
-    /// Count all runs of the store, also where --run or WT_RUN names one
+    /// Count all runs of the store, also where --run or `WT_RUN` names one
     #[arg(long, conflicts_with_all = ["growth", "retention"])]
     all_runs: bool,
     /// What a row stands for
