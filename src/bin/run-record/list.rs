@@ -64,6 +64,12 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
         schedule: options.schedule.clone(),
     };
     let entries = list::runs(&store, &query)?;
+    if !store.root().is_dir() {
+        let root = quote::path(store.root());
+        cli.note(format!(
+            "there is no store {root}; name the project with -C or the store with --store, or see wt(7)"
+        ));
+    }
     let mut status = Status::Done;
     for entry in &entries {
         if let Err(error) = &entry.document {

@@ -59,8 +59,7 @@ pub fn head(store: &Store, run: &RunId) -> Result<Option<Head>> {
 pub fn reading(store: &Store, run: &RunId) -> Result<bool> {
     store.refuse_deleted(run)?;
     if !layout::run(store.root(), run).is_dir() {
-        return Err(Error::not_found(format!("there is no run {}", quote::name(run.as_str().as_bytes())))
-            .hint("name another run with --run, or another store with --store"));
+        return Err(store.no_run(run));
     }
     // What else is wrong with run.json is no matter of those who read what lies beside it.
     Ok(head(store, run).ok().flatten().is_some_and(|head| head.is_newer()))

@@ -26,7 +26,7 @@ pub struct Healed {
 pub fn load(store: &Store, run: &RunId) -> Result<Healed> {
     store.refuse_deleted(run)?;
     let path = layout::run_document(store.root(), run);
-    let bytes = read_document(&path).map_err(|error| super::missing(error, run))?;
+    let bytes = read_document(&path).map_err(|error| super::missing(error, store, run))?;
     let mut json = super::parse(&path, &bytes)?;
     heal(&mut json, run, &path)?;
     let mut notices = Vec::new();

@@ -160,7 +160,7 @@ const WRITE_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// [`Kind::NotFound`] for a run that was deleted or is not there, [`Kind::Damaged`] for what is no JSON object.
 pub fn load(store: &Store, run: &RunId) -> Result<Json> {
     store.refuse_deleted(run)?;
-    document::read(&layout::run_document(store.root(), run)).map_err(|error| missing(error, run))
+    document::read(&layout::run_document(store.root(), run)).map_err(|error| missing(error, store, run))
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Json> {
@@ -168,12 +168,11 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Json> {
     if json.is_object() { Ok(json) } else { Err(Error::damaged(path, "not a JSON object")) }
 }
 
-fn missing(error: Error, run: &RunId) -> Error {
+fn missing(error: Error, store: &Store, run: &RunId) -> Error {
     if error.kind() != Kind::NotFound {
         return error;
     }
-    Error::not_found(format!("there is no run {}", quote::name(run.as_str().as_bytes())))
-        .hint("'run-record list' shows the runs of a store; name another one with --run, or --store")
+    store.no_run(run).also("'run-record list' shows the runs of a store")
 }
 
 /// The status of a document, if it is one that is known.
@@ -206,7 +205,7 @@ impl<'s> WriteLock<'s> {
         let patience = Patience { limit: store.patience().limit.min(WRITE_LOCK_WAIT), ..store.patience() };
         let path = layout::write_lock(store.root(), run);
         if !layout::run(store.root(), run).is_dir() {
-            return Err(missing(Error::not_found(""), run));
+            return Err(missing(Error::not_found(""), store, run));
         }
         let lock = Lock::on_file(&path, Mode::Exclusive, &what, patience)?;
         // Only under the lock does it stay true.
@@ -220,7 +219,7 @@ impl<'s> WriteLock<'s> {
     /// As [`load`]; [`Kind::Damaged`] also for a key given twice, [`Kind::Refused`] for a format from the future.
     pub fn read(&self) -> Result<Json> {
         let path = layout::run_document(self.store.root(), &self.run);
-        let bytes = read_document(&path).map_err(|error| missing(error, &self.run))?;
+        let bytes = read_document(&path).map_err(|error| missing(error, self.store, &self.run))?;
         let json = parse(&path, &bytes)?;
         let text = std::str::from_utf8(&bytes).unwrap_or_default();
         if let Ok(Some(key)) = keys::first_duplicate(text) {
