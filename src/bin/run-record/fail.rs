@@ -10,6 +10,7 @@ use crate::shared::{self, OutcomeArgs, RepairArgs, StatusesArgs, TargetArgs};
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("how").required(true).args(["resumable", "terminal", "queued_attempt", "at_launch"]))]
+#[command(group = ArgGroup::new("telling").multiple(true).args(["force", "at_launch"]))]
 pub(crate) struct Options {
     /// It may go on
     #[arg(long)]

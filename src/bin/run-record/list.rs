@@ -29,6 +29,12 @@ pub(crate) struct Options {
     /// Print ids only
     #[arg(long, conflicts_with = "json")]
     ids: bool,
+    /// The newest first, by creation; what cannot be read comes before all
+    #[arg(long)]
+    newest: bool,
+    /// Only the first N
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -63,7 +69,12 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
         issue: options.issue.clone(),
         schedule: options.schedule.clone(),
     };
-    let entries = list::runs(&store, &query)?;
+    let mut entries = list::runs(&store, &query)?;
+    if options.newest {
+        list::sort_by_creation(&mut entries);
+        entries.reverse();
+    }
+    entries.truncate(options.limit.unwrap_or(usize::MAX));
     let mut status = Status::Done;
     for entry in &entries {
         if let Err(error) = &entry.document {
