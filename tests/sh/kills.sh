@@ -2,6 +2,7 @@
 # shellcheck disable=SC2015 # fail, behind && and ||, ends the test
 # Tests of scripts that are killed: before each command that they start, with that command alone or with the whole script,
 # and before each effect inside of those commands. Whatever was there, running them again gives the right marks.
+# shells: sh
 set -eu
 
 # shellcheck source=tests/sh/helpers

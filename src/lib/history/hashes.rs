@@ -106,9 +106,11 @@ fn plain_entries(bytes: &[u8], sink: &mut dyn FnMut(ObjectId)) -> Option<Range<u
         }
         rest = rest.get(end..)?.strip_prefix(b"\",\"hash\":\"")?;
         let (hash, behind) = rest.split_at_checked(64)?;
-        sink(ObjectId::parse(hash)?);
+        let id = ObjectId::parse(hash)?;
         rest = plain_number(behind.strip_prefix(b"\",\"mode\":")?)?;
         rest = plain_number(rest.strip_prefix(b",\"size\":")?)?.strip_prefix(b"}")?;
+        // Only now: 64 digits may be the beginning of more.
+        sink(id);
         match rest.split_first()? {
             (b',', behind) => rest = behind,
             (b']', _) => return Some(start..bytes.len() - rest.len()),
@@ -286,6 +288,15 @@ mod tests {
             let text = format!(r#"{{"id":"1-0001","entries":null,"later":{member}}}"#);
             assert_eq!(named(&text).unwrap(), [hash('a')], "{text}");
         }
+    }
+
+    #[test]
+    fn more_than_64_digits_are_no_hash() {
+        let text = format!(
+            r#"{{"id":"1-0001","later":{{"entries":[{{"path":"a","hash":"{}1","mode":420,"size":1}}]}},"entries":null}}"#,
+            hash('a')
+        );
+        assert!(named(&text).unwrap().is_empty());
     }
 
     fn hash(digit: char) -> String {

@@ -112,6 +112,10 @@ impl Header {
             b"#rules" => {
                 let (source, id) = text()?.split_once(' ').ok_or("it has no object id")?;
                 let id = ObjectId::parse(id.as_bytes()).ok_or("it has a malformed object id")?;
+                // It is written as it is, in either framing.
+                if source.contains(char::is_control) {
+                    return Err("the name of the rules file holds a control character".into());
+                }
                 once(&mut self.rules, RulesMark { source: source.to_owned(), id })
             }
             b"#cap" => once(&mut self.cap_bytes, text()?.parse().map_err(|_| "it is not a number")?),
@@ -361,7 +365,17 @@ mod tests {
 
     #[test]
     fn malformed_headers_are_refused() {
-        for line in ["#cap x", "#start -1", "#rules a", "#head nope", "#root \"x", "#root a\0b", "#cap 1\n#cap 2"] {
+        let odd_name = format!("#rules .\0 {}", "0".repeat(64));
+        for line in [
+            "#cap x",
+            "#start -1",
+            "#rules a",
+            &odd_name,
+            "#head nope",
+            "#root \"x",
+            "#root a\0b",
+            "#cap 1\n#cap 2",
+        ] {
             assert!(read(&format!("#wt-records 1\n{line}\n#end\n"), Frame::Required).is_err(), "{line}");
         }
     }
