@@ -19,7 +19,7 @@ use workspacetrack::stream::quote;
 static PAGE: Page = Page {
     name: "run-delete",
     about: "delete runs, and see that they stay deleted",
-    synopsis: &["[--force] RUN...", "--prune-tombstones [--older-than AGE] [-n]"],
+    synopsis: &["[--force] [-n] RUN...", "--prune-tombstones [--older-than AGE] [-n]"],
     description: "Removes everything in the directories of runs that have ended: finished, failed, failed_resumable or cancelled. \
         First the file `.deleted` is written there, with the time, and flushed. From then on the run is deleted for everybody: readers do not find it, \
         lists do not show it, and a writer that comes late, such as an engine that has not noticed, is refused and makes \
@@ -31,9 +31,11 @@ static PAGE: Page = Page {
         are removed and not followed, and where something is mounted in it the work ends.\n\n\
         Snapshots of the run's workspace go with it. Their objects are shared by all runs and stay; wt-prune(1) removes those that nothing \
         needs any more, and run-prune(1) does both. A run that is not there is no error; its id is not marked as deleted.\n\n\
+        On a disk without a free block, `.deleted` is written empty, and gets its text when the rest is gone.\n\n\
         With `--prune-tombstones`, removes what is left of runs that were deleted at least `--older-than` ago. Their ids can be used again, so \
         wait until no late writer can be left.",
     output: "A line `deleted RUN`, `finished RUN` for one that had been deleted before, or `absent RUN` each. With `--prune-tombstones`, `forgotten RUN`. With \
+        `--dry-run` nothing is changed, and what would be done is printed as `delete RUN`, `finish RUN` and `forget RUN`; what would be refused is refused. With \
         `--json`, objects with `action` and `run`.",
     exit: &[
         (0, "done"),
@@ -50,6 +52,7 @@ static PAGE: Page = Page {
     environment: &["WT_STORE", "WT_WORKSPACE", "WT_LOCK_WAIT", "WT_FSYNC", "ITERION_HOME", "HOME"],
     examples: &[
         Example { text: "Delete a run that has no document, only a history:", script: "run-delete --force demo" },
+        Example { text: "What that would do:", script: "run-delete -n --force demo" },
         Example {
             text: "Forget runs that were deleted long ago:",
             script: "run-delete --prune-tombstones --older-than 90d",
@@ -72,10 +75,10 @@ struct Args {
     #[arg(long, conflicts_with_all = ["force", "runs"])]
     prune_tombstones: bool,
     /// Only those deleted at least so long ago; s, m, h and d are understood [default: 30d]
-    #[arg(long, value_name = "AGE", value_parser = parse_duration, requires = "prune_tombstones")]
+    #[arg(long, value_name = "AGE", value_parser = parse_duration, requires = "prune_tombstones", conflicts_with = "runs")]
     older_than: Option<Duration>,
-    /// Say which and remove nothing
-    #[arg(short = 'n', long, requires = "prune_tombstones")]
+    /// Say what would be done, and change nothing
+    #[arg(short = 'n', long)]
     dry_run: bool,
     /// The runs
     #[arg(value_name = "RUN", required_unless_present = "prune_tombstones")]
@@ -96,12 +99,19 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     }
     // All names first: a bad one leaves everything as it is.
     let runs = args.runs.iter().map(named).collect::<Result<Vec<_>>>()?;
+    if args.dry_run {
+        cli.out.only_reads();
+    }
     let unless = if args.force { Unless::Executed } else { Unless::Ended };
     let mut status = Status::Done;
     for run in &runs {
-        match delete::delete(&store, run, unless, |_| Ok(())) {
-            Ok(Deleted::Now) => say(cli, "deleted", run),
-            Ok(Deleted::Before) => say(cli, "finished", run),
+        let deleted = match args.dry_run {
+            true => delete::would(&store, run, unless),
+            false => delete::delete(&store, run, unless, |_| Ok(())),
+        };
+        match deleted {
+            Ok(Deleted::Now) => say(cli, if args.dry_run { "delete" } else { "deleted" }, run),
+            Ok(Deleted::Before) => say(cli, if args.dry_run { "finish" } else { "finished" }, run),
             Ok(Deleted::Absent) => say(cli, "absent", run),
             Err(error) if runs.len() == 1 => return Err(error),
             Err(error) => {
@@ -136,7 +146,7 @@ fn forget(store: &Store, older_than: Duration, dry_run: bool, cli: &mut Cli) -> 
             continue;
         }
         if !tombstone.is_leftover {
-            say(cli, "forgotten", &tombstone.run);
+            say(cli, if dry_run { "forget" } else { "forgotten" }, &tombstone.run);
         }
     }
     Ok(status)

@@ -27,15 +27,16 @@ static PAGE: Page = Page {
         and nothing that stays needs it. One of the first two options must be given; `--older-than 0` takes all ages.\n\n\
         A run is needed by a run that may go on and names it as its parent, its child, the root of its tree, the run that it was forked from or \
         the run whose failure it works on; and by a watch that is active or a mission that has not ended.\n\n\
-        A directory without a document, and one whose document cannot be read, is named and stays, and so does \
-        every run that the unreadable document names or that names its run: nobody can say whether it is needed. A run that has changed since it was chosen \
+        A history without a document stays and is only mentioned, since nobody can say whether its run has ended; run-delete(1) with `--force` deletes it. \
+         One whose document cannot be read is named and stays, and so does \
+         every run that the unreadable document names or that names its run: nobody can say whether it is needed. A run that has changed since it was chosen \
         stays too.\n\n\
         Then objects are removed that no snapshot of any run needs, as wt-prune(1) does with `--grace`. If that fails, the runs are deleted all \
         the same, and the code is 3. `--tombstones` also removes what is left of runs that were deleted at least so long ago; their ids can be used again then.\n\n\
         `--dry-run` prints the runs that would go, and changes nothing; what the sweep would remove shows only when the runs have gone.",
     output: "A line for each run: `delete`, id, status, time and name, with tabs between. With `--json`, one object with `store_dir`, `age_field`, `older_than` and \
         `keep_last`, `statuses`, `dry_run`, `scanned`, `pruned` (a list of objects with `id`, `name`, `workflow_name`, `bundle_name`, `status`, `age_seconds`, `timestamp` and `deleted`), \
-        `pruned_count`, `skipped_count`, and where there are any `needed`, `unreadable`, `tombstones_reaped`, `workspace_objects_pruned` and `workspace_bytes_reclaimed`. A summary on standard error.",
+        `pruned_count`, `skipped_count`, and where there are any `needed`, `no_document`, `unreadable`, `tombstones_reaped`, `workspace_objects_pruned` and `workspace_bytes_reclaimed`. A summary on standard error.",
     exit: &[
         (0, "done"),
         (3, "done, but something could not be read or removed, and was named"),
@@ -43,13 +44,10 @@ static PAGE: Page = Page {
     ],
     environment: &["WT_STORE", "WT_WORKSPACE", "WT_LOCK_WAIT", "WT_FSYNC", "ITERION_HOME", "HOME"],
     examples: &[
-        Example {
-            text: "What would go:",
-            script: "run-prune --older-than 30d --keep-last 20 --dry-run || test $? = 3",
-        },
+        Example { text: "What would go:", script: "run-prune --older-than 30d --keep-last 20 --dry-run" },
         Example {
             text: "Also runs that failed half a year ago and could still be resumed:",
-            script: "run-prune --older-than 180d --status finished --status failed --status failed_resumable -q || test $? = 3",
+            script: "run-prune --older-than 180d --status finished --status failed --status failed_resumable -q",
         },
     ],
     see_also: &["run-delete(1)", "wt-prune(1)", "wt-forget(1)", "run-store(7)"],
@@ -57,13 +55,14 @@ static PAGE: Page = Page {
 };
 
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(["older_than", "keep_last"]))]
 struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
     #[command(flatten)]
     store: StoreArgs,
     /// Only runs last changed at least so long ago; s, m, h and d are understood
-    #[arg(long, value_name = "AGE", value_parser = parse_duration, required_unless_present = "keep_last")]
+    #[arg(long, value_name = "AGE", value_parser = parse_duration)]
     older_than: Option<Duration>,
     /// Keep the newest N of them
     #[arg(long, value_name = "N")]
@@ -107,7 +106,14 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     for (name, error) in &plan.unreadable {
         cli.warn(format!("run {} stays: {error}", quote::name(name.as_bytes())));
     }
+    if let [first, rest @ ..] = plan.bare.as_slice() {
+        let others = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
+        cli.note(format!(
+            "run {first}{others} has a history and no document, and stays; 'run-delete --force {first}' deletes it"
+        ));
+    }
     if cli.verbose() {
+        plan.bare.iter().for_each(|run| cli.note(format!("{run} stays: it has no document")));
         plan.needed.iter().for_each(|(run, by)| cli.note(format!("{run} stays: {by} needs it")));
     }
     let mut is_whole = plan.unreadable.is_empty();
@@ -171,16 +177,20 @@ fn clean_up(store: &Store, args: &Args, rest: &mut Rest, cli: &mut Cli) -> Resul
     }
     let swept = sweep::plan(store, args.grace, &|_| {}).and_then(|mut plan| {
         let mut troubles = std::mem::take(&mut plan.troubles);
+        let young = plan.young;
         let mut report = plan.carry_out(&|_| {}, &mut |_, _| {})?;
         troubles.append(&mut report.troubles);
-        Ok((report, troubles))
+        Ok((report, troubles, young))
     });
     match swept {
-        Ok((report, troubles)) => {
+        Ok((report, troubles, young)) => {
             troubles.iter().for_each(|error| cli.warn(error));
             is_whole &= troubles.is_empty();
             rest.swept = Some((report.removed, report.bytes));
             cli.note(format!("removed {} objects ({} bytes)", report.removed, report.bytes));
+            if let Some(text) = young.text(args.grace) {
+                cli.note(text);
+            }
         }
         Err(error) => {
             is_whole = false;
@@ -222,6 +232,9 @@ fn summary(store: &Store, policy: &Policy, plan: &Plan, gone: &[&Doomed], rest: 
     };
     if !plan.needed.is_empty() {
         json.set("needed", Json::Array(plan.needed.iter().map(needed).collect()));
+    }
+    if !plan.bare.is_empty() {
+        json.set("no_document", Json::strings(plan.bare.iter().map(RunId::as_str)));
     }
     if !plan.unreadable.is_empty() {
         let names = plan.unreadable.iter().map(|(name, _)| name.to_string_lossy());

@@ -22,7 +22,8 @@ static PAGE: Page = Page {
         "[-n] --drop-labels GLOB...",
     ],
     description: "Removes snapshots and their pins; wt-prune(1) then removes the objects that nothing names any more. The \
-        snapshots that stay keep their own labels and get the next older one as parent.\n\n\
+        snapshots that stay keep their own labels and get the next older one as parent. That is written before anything is removed: where not a byte is free, free some with \
+        wt-prune(1), run-delete(1) or run-prune(1) first, which need none.\n\n\
         Either the snapshots are named, and all of them go or none; or the `--keep` options say which stay, each adding to \
         them, and the others go as far as they may; or `--max-bytes` drops the oldest, up to the first that the `--keep` \
         options or a label protect, until the files of the rest take no more than that, with \

@@ -107,7 +107,7 @@ struct Args {
     #[arg(long)]
     stdin: bool,
     /// The steps must be closed by an empty item
-    #[arg(long, requires = "stdin")]
+    #[arg(long, requires = "stdin", conflicts_with_all = ["create", "expect", "delete", "resolve", "next", "boundary", "list", "reflog"])]
     require_end: bool,
     /// What the options above take
     #[arg(value_name = "ARG")]

@@ -78,7 +78,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let mut plan = prune::plan(&store, args.grace, &tell)?;
     let strangers = std::mem::take(&mut plan.strangers);
     let mut troubles = std::mem::take(&mut plan.troubles);
-    let (documents, live) = (plan.documents, plan.live);
+    let (documents, live, young) = (plan.documents, plan.live, plan.young);
     let mut report = if args.dry_run {
         for (doomed, size) in &plan.doomed {
             write_line(cli, &store, doomed, *size);
@@ -100,6 +100,9 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         "{verb} {} ({} bytes); {documents} manifests and pins need {live} objects",
         report.removed, report.bytes
     ));
+    if let Some(text) = young.text(args.grace) {
+        cli.note(text);
+    }
     if cli.json() {
         write_summary(cli, &report, [documents, live, strangers.len()], args.dry_run);
     }

@@ -85,10 +85,10 @@ struct Args {
     #[arg(long)]
     paths_from_stdin: bool,
     /// With --paths-from-stdin, only the paths themselves, and nothing below them
-    #[arg(long, requires = "paths_from_stdin")]
+    #[arg(long, requires = "paths_from_stdin", conflicts_with = "paths")]
     exact: bool,
     /// With --paths-from-stdin, a list without its end mark is an error
-    #[arg(long, requires = "paths_from_stdin")]
+    #[arg(long, requires = "paths_from_stdin", conflicts_with = "paths")]
     require_end: bool,
     /// Leave this path, and what lies below it, as it is
     #[arg(long, value_name = "PATH")]

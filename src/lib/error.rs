@@ -207,6 +207,12 @@ impl Error {
     pub fn is_io(&self, kind: io::ErrorKind) -> bool {
         self.cause == Some(kind)
     }
+
+    /// Whether the disk is full, or what the user may have of it.
+    #[must_use]
+    pub fn is_no_space(&self) -> bool {
+        self.is_io(io::ErrorKind::StorageFull) || self.is_io(io::ErrorKind::QuotaExceeded)
+    }
 }
 
 impl fmt::Display for Error {

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use crate::sandbox::{DEADLINE, Sandbox, add, event, events, put, until};
+use crate::sandbox::{DEADLINE, Sandbox, add, event, events, put, run, until};
 
 /// A running `tail`, whose lines are gathered as they come. It is killed when dropped.
 pub(crate) struct Follower {
@@ -153,7 +153,7 @@ fn the_log_and_even_the_run_may_come_later() {
         crate::sandbox::run(append).ends(0).clear();
     }
     follower.prints(&["0", "1"]);
-    assert_eq!(follower.errors(), "");
+    assert_eq!(follower.errors().matches("there is no run 'later'").count(), 1);
 }
 
 /// H 119: an event between the look and the wait.
@@ -314,4 +314,38 @@ fn it_ends_when_nobody_reads_even_if_nothing_comes() {
     assert_eq!(crate::sandbox::run(shell).ends(0).lines().count(), 1);
     let status = sandbox.path().join("status");
     until("its end", || std::fs::read(&status).is_ok_and(|code| code == b"141\n"));
+}
+
+/// Not every writer of a status appends an event.
+#[test]
+fn until_done_ends_where_the_document_says_so() {
+    let sandbox = Sandbox::new();
+    put(&sandbox.log(), events(2));
+    sandbox.put("run.json", r#"{"id":"r","status":"running","cas_version":1}"#);
+    let mut follower =
+        Follower::start(sandbox.command(&["tail", "--until-done", "--from", "0", "--format", "{seq}"]));
+    follower.prints(&["0", "1"]);
+    follower.looks();
+    add(&sandbox.log(), event(2));
+    run(sandbox.program(&["run-record", "set-status", "finished"])).ends(0).clear();
+    assert_eq!(follower.ends(), 0);
+    follower.prints(&["0", "1", "2"]);
+    assert_eq!(sandbox.run(&["tail", "--until-done", "-n", "1", "--format", "{seq}"]).ends(0), "2\n");
+}
+
+#[test]
+fn who_waits_for_a_run_that_is_not_there_is_told() {
+    let sandbox = Sandbox::new();
+    let absent = ["tail", "--until-done", "--run", "nobody"];
+    sandbox.run(&absent).says(2, "there is no run 'nobody'");
+    let follower = Follower::start(sandbox.command(&["tail", "-f", "--format", "{seq}", "--run", "nobody"]));
+    follower.says("there is no run 'nobody'");
+    sandbox.run(&["append", "--type", "t", "--run", "nobody"]).ends(0).clear();
+    follower.prints(&["0"]);
+    drop(follower);
+    // Deleted while somebody waits for its end.
+    let mut follower = Follower::start(sandbox.command(&["tail", "--until-done", "--run", "nobody"]));
+    follower.looks();
+    run(sandbox.program(&["run-delete", "--force", "nobody"])).ends(0).clear();
+    assert_eq!(follower.ends(), 2);
 }

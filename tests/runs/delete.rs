@@ -302,7 +302,7 @@ fn tombstones_are_forgotten_when_they_are_old() {
         .set_modified(long_ago)
         .unwrap();
     let prune = |options: &[&str]| sandbox.call(&[&["run-delete", "--prune-tombstones"], options].concat()).ends(0);
-    assert_eq!(prune(&["-n"]), "forgotten s\n");
+    assert_eq!(prune(&["-n"]), "forget s\n");
     assert_eq!(names(&sandbox.store().join("runs")), ["r", "s"]);
     assert_eq!(prune(&[]), "forgotten s\n");
     assert_eq!(names(&sandbox.store().join("runs")), ["r"]);
@@ -328,7 +328,9 @@ fn any_effect_may_fail_or_be_the_last() {
                 break;
             }
             reached = nth;
-            assert_ne!(done.code, 0, "{fault} at {nth} was not told");
+            // A disk that was full only once may have had room again.
+            let is_done = done.code == 0 && sandbox.names_of("r") == [".deleted"];
+            assert!(done.code != 0 || fault == "ENOSPC" && is_done, "{fault} at {nth} was not told");
             let is_deleted = sandbox.run_dir().join(".deleted").exists();
             if !is_deleted {
                 assert_eq!(sandbox.text_of("r"), document, "{fault} at {nth}");
@@ -360,10 +362,82 @@ fn forgetting_may_end_anywhere_too() {
                 break;
             }
             reached = nth;
-            assert_ne!(done.code, 0, "{fault} at {nth} was not told");
+            let is_done = done.code == 0 && names(&sandbox.store().join("runs")).is_empty();
+            assert!(done.code != 0 || fault == "ENOSPC" && is_done, "{fault} at {nth} was not told");
             sandbox.call(&forget).ends(0);
             assert_eq!(names(&sandbox.store().join("runs")), [""; 0], "{fault} at {nth}");
         }
         assert!(reached >= 5, "{fault} reached only {reached} effects");
+    }
+}
+
+#[test]
+fn a_dry_run_deletes_nothing_and_refuses_what_would_be() {
+    let sandbox = Sandbox::new();
+    sandbox.make("r", "finished", "");
+    sandbox.make("busy", "running", "");
+    sandbox.make("gone", "finished", "");
+    sandbox.call(&["run-delete", "gone"]).ends(0);
+    let before = tree(&sandbox.store());
+    for flag in ["-n", "--dry-run"] {
+        let said = sandbox.call(&["run-delete", flag, "r", "gone", "nobody"]).ends(0);
+        assert_eq!(said, "delete r\nfinish gone\nabsent nobody\n");
+        sandbox.call(&["run-delete", flag, "busy"]).ends(5);
+        assert_eq!(sandbox.call(&["run-delete", flag, "--force", "busy"]).ends(0), "delete busy\n");
+    }
+    assert_eq!(tree(&sandbox.store()), before);
+    let _held = sandbox.engine("r", &[]);
+    sandbox.call(&["run-delete", "-n", "r"]).ends(6);
+}
+
+/// An option that says nothing about what is asked for is not passed over.
+#[test]
+fn an_option_that_does_not_apply_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.make("r", "finished", "");
+    for line in [
+        &["run-delete", "--older-than", "30d", "r"][..],
+        &["run-delete", "--prune-tombstones", "r"],
+        &["run-record", "fail", "--terminal", "--hint", "x", "--run", "r"],
+        &["wt-label", "--run", "r", "--list", "--require-end"],
+        &["wt-restore", "--run", "r", "HEAD", "f", "--exact"],
+        &["wt-restore", "--run", "r", "HEAD", "f", "--require-end"],
+        &["wt-rewind", "--run", "r", "--list-snapshots", "--iter", "2"],
+        &["wt-rewind", "--run", "r", "--list-snapshots", "--keep-edited"],
+        &["wt-rewind", "--run", "r", "--restore-snapshot", "HEAD", "--event-data", "{}"],
+    ] {
+        let done = sandbox.call(line);
+        assert!(done.err.contains("cannot be used with"), "{line:?}: {}", done.err);
+        done.ends(2);
+    }
+    assert!(sandbox.dir_of("r").join("run.json").exists());
+}
+
+/// Deleting is how room is made: it needs none.
+#[test]
+fn a_run_is_deleted_where_no_block_is_free() {
+    for command in ["run-delete r", "run-prune --older-than 0 --grace 0"] {
+        let sandbox = Sandbox::new();
+        sandbox.make("r", "finished", "");
+        put(&sandbox.run_dir().join("run.log"), &"x".repeat(9000));
+        let disk = sandbox.path().join("disk");
+        std::fs::create_dir(&disk).unwrap();
+        let script = format!(
+            "mount -t tmpfs -o size=256k none '{0}' || exit 77; cp -a store '{0}/s'; export WT_STORE='{0}/s' WT_FSYNC=on
+             dd if=/dev/zero of='{0}/fill' bs=4k 2> /dev/null; echo x 2> /dev/null > '{0}/more' && echo not full
+             {command}; code=$?; ls -A '{0}/s/runs/r'; cat '{0}/s/runs/r/.deleted'; exit $code",
+            disk.display()
+        );
+        let mut shell = sandbox.other("unshare");
+        shell.args(["--mount", "--map-root-user", "sh", "-c", &script]);
+        let done = run(crate::life::with_programs(shell));
+        if done.code == 77 || done.err.contains("unshare: ") {
+            eprintln!("left out: no mounts here: {}", done.err);
+            return;
+        }
+        let out = done.ends(0);
+        let lines: Vec<_> = out.lines().collect();
+        assert!(lines.len() == 3 && lines[0].starts_with("delete") && lines[1] == ".deleted", "{out}");
+        assert!(lines[2].starts_with("20") && lines[2].ends_with('Z'), "{out}");
     }
 }

@@ -172,3 +172,69 @@ fn an_answer_to_a_recovery_pause_changes_nothing_else() {
     assert!(!sandbox.run_dir().join("artifacts").exists());
     assert_eq!(events(&sandbox, "node_*").len(), 0);
 }
+
+/// The checkpoint repeats the question in case that its file is lost (facts 4.2).
+#[test]
+fn a_lost_interaction_is_answered_from_the_checkpoint() {
+    let sandbox = Sandbox::new();
+    let pause = |id: &str, more: &str| {
+        sandbox.sh(&format!("run-record create --run {id} > x
+            run-record pause --run {id} --checkpoint '{{\"node_id\":\"gate\"{more}}}' --interaction {id}_gate --questions '{{\"ship\":\"Ship it?\"}}' > x"))
+            .ends(0);
+    };
+    pause("p", "");
+    sandbox.call(&["run-interaction", "answer", "p_other", "{}", "--run", "p"]).ends(2);
+    let shown = sandbox.call(&["run-show", "p"]).ends(0);
+    let answer = "run-interaction answer p_gate '{\"ship\":\"...\"}' --run p";
+    assert!(shown.contains(answer) && shown.contains("Ship it?"), "{shown}");
+    sandbox.sh(answer).ends(0).clear();
+    let text = std::fs::read(sandbox.path().join("store/runs/p/interactions/p_gate.json")).unwrap();
+    let stored: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(stored["questions"], json!({"ship":"Ship it?"}));
+    assert_eq!((&stored["node_id"], &stored["answers"]), (&json!("gate"), &json!({"ship":"..."})));
+    assert!(stored["requested_at"].is_string() && stored.get("kind").is_none(), "{stored}");
+    assert_eq!(sandbox.events_of("p")[0]["type"], "human_answers_recorded");
+    sandbox.call(&["run-interaction", "answer", "p_gate", "{}", "--run", "p"]).ends(6);
+    let shown = sandbox.call(&["run-show", "p"]).ends(0);
+    assert!(shown.contains("run-interaction show p_gate /answers --run p"), "{shown}");
+    sandbox.call(&["run-record", "set-status", "running", "--run", "p"]).ends(0).clear();
+    // What a run has waited for is not asked any more.
+    std::fs::remove_file(sandbox.path().join("store/runs/p/interactions/p_gate.json")).unwrap();
+    sandbox.call(&["run-interaction", "answer", "p_gate", "{}", "--run", "p"]).ends(2);
+    pause("q", ",\"recovery_pause\":true");
+    sandbox.call(&["run-interaction", "answer", "q_gate", "{}", "--run", "q"]).ends(0).clear();
+    let text = sandbox.call(&["run-interaction", "show", "q_gate", "/kind", "--run", "q"]).ends(0);
+    assert!(text.contains("recovery"), "{text}");
+}
+
+/// A run that waits goes on with the answer, or by force (facts 2.2).
+#[test]
+fn a_run_goes_on_only_with_the_answer() {
+    let sandbox = Sandbox::new();
+    let start = "run-record create --run p > x; run-interaction ask gate '{\"q\":\"?\"}' --run p > x
+        run-record pause --run p --checkpoint '{\"node_id\":\"gate\"}' --interaction p_gate > x";
+    sandbox.sh(start).ends(0);
+    let before = sandbox.text_of("p");
+    let done = sandbox.call(&["run-record", "set-status", "running", "--run", "p"]);
+    assert!(
+        done.err.contains("'p_gate' has no answer yet") && done.err.contains("run-interaction answer"),
+        "{}",
+        done.err
+    );
+    done.ends(5);
+    assert_eq!(sandbox.text_of("p"), before);
+    sandbox.call(&["run-record", "set-status", "cancelled", "--run", "p"]).ends(0).clear();
+    sandbox.sh(&start.replace("run p", "run q").replace("p_gate", "q_gate")).ends(0);
+    sandbox.call(&["run-record", "set-status", "running", "--force", "--run", "q"]).ends(0).clear();
+}
+
+#[test]
+fn what_is_given_in_another_form_is_shown_the_form() {
+    let sandbox = Sandbox::new();
+    ask(&sandbox, &["n", "{\"q\":1}"]);
+    go(&sandbox, &["run-interaction", "answer", "r_n", "yes"]).says(2, "cannot read the answers as JSON");
+    go(&sandbox, &["run-interaction", "answer", "r_n", "true"])
+        .says(2, "cannot read the answers as a JSON object; write it like '{\"approved\":true}'");
+    go(&sandbox, &["run-interaction", "ask", "m", "Ship it?"]).says(2, "like '{\"approved\":\"Ship it?\"}'");
+    go(&sandbox, &["run-interaction", "answer", "r_n", "@nowhere"]).says(2, "cannot open 'nowhere'");
+}

@@ -35,7 +35,7 @@ fn status_age_and_number_decide() {
     assert_eq!(pruned(&sandbox, &["--older-than", "1d"]), "3-cancelled");
     assert_eq!(pruned(&sandbox, &["--keep-last", "0", "--status", "failed_resumable"]), "4-failed_resumable");
     assert_eq!(pruned(&sandbox, &["--older-than", "0"]), "");
-    sandbox.call(&["run-prune"]).says(2, "--older-than");
+    sandbox.call(&["run-prune"]).says(2, "--older-than <AGE>|--keep-last <N>");
     sandbox.call(&["run-prune", "--keep-last", "0", "--status", "running"]).says(2, "has not ended");
     sandbox.call(&["run-prune", "--keep-last", "0", "--status", "done"]).says(2, "no status is called 'done'");
 }
@@ -50,7 +50,8 @@ fn what_cannot_be_read_is_named_and_stays() {
     std::fs::create_dir(sandbox.store().join("runs/bad\u{7}name")).unwrap();
     let before = ["r", "torn", "timeless"].map(|id| tree(&sandbox.dir_of(id)));
     let done = sandbox.call(&["run-prune", "--older-than", "0"]);
-    for named in ["'r' stays", "'torn' stays", "'timeless' stays", "name' stays: its name is no run id"] {
+    let bare = "run r has a history and no document, and stays; 'run-delete --force r' deletes it";
+    for named in [bare, "'torn' stays", "'timeless' stays", "name' stays: its name is no run id"] {
         assert!(done.err.contains(named), "{named}: {}", done.err);
     }
     assert_eq!(done.ends(3), "delete\told\tfinished\t2020-01-01T00:00:00Z\t\n");
@@ -177,7 +178,9 @@ fn any_effect_may_fail_or_be_the_last() {
                 break;
             }
             reached = nth;
-            assert_ne!(done.code, 0, "{fault} at {nth} was not told");
+            // A disk that was full only once may have had room again.
+            let is_done = done.code == 0 && sandbox.names_of("r") == [".deleted"];
+            assert!(done.code != 0 || fault == "ENOSPC" && is_done, "{fault} at {nth} was not told");
             assert_eq!(tree(&sandbox.dir_of("s")), kept, "{fault} at {nth}");
             sandbox.call(&line).ends(0);
             sandbox.call(&["run-delete", "r"]).ends(0);
@@ -185,4 +188,33 @@ fn any_effect_may_fail_or_be_the_last() {
         }
         assert!(reached >= 10, "{fault} reached only {reached} effects");
     }
+}
+
+/// A history without a document is nothing that went wrong.
+#[test]
+fn a_history_alone_is_only_mentioned() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.call(&["run-prune", "--older-than", "0"]);
+    assert!(!done.err.contains("warning") && done.err.contains("run-delete --force r"), "{}", done.err);
+    done.ends(0).clear();
+    let json = sandbox.call(&["run-prune", "--older-than", "0", "--json"]).ends(0);
+    assert!(json.contains("\"no_document\":[\"r\"]") && !json.contains("unreadable"), "{json}");
+}
+
+#[test]
+fn what_stays_because_of_the_grace_is_said() {
+    let sandbox = Sandbox::new();
+    sandbox.sh("printf 12345 > f; wt-hash-object -w f > x").ends(0);
+    for line in
+        [&["run-prune", "--older-than", "0"][..], &["wt-prune"], &["wt-prune", "--dry-run", "--grace", "90m"]]
+    {
+        let done = sandbox.call(line);
+        let grace = if line.len() == 4 { "90m" } else { "1h" };
+        let said = format!("1 objects (5 bytes) are younger than --grace {grace} and stay");
+        assert!(done.err.contains(&said), "{line:?}: {}", done.err);
+        done.ends(0).clear();
+    }
+    let done = sandbox.call(&["run-prune", "--older-than", "0", "--grace", "0"]);
+    assert!(!done.err.contains("younger"), "{}", done.err);
+    done.ends(0).clear();
 }

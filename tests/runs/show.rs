@@ -75,9 +75,6 @@ fn whether_it_is_executed_is_said() {
 fn what_cannot_be_read_is_named_and_the_rest_is_shown() {
     let sandbox = Sandbox::new();
     sandbox.call(&["run-show", "nobody"]).says(2, "there is no run 'nobody'");
-    let bare = sandbox.call(&["run-show", "r"]);
-    assert!(bare.out.contains("run.json cannot be read") && bare.out.contains("COULD NOT BE READ"), "{}", bare.out);
-    bare.ends(3);
     sandbox.make("r", "failed", "");
     for (name, text, named) in [
         ("run.json", "{\"status\":", "run.json"),
@@ -178,4 +175,18 @@ fn a_watch_shows_each_change_and_ends_with_its_reader() {
     watch.kill().unwrap();
     watch.wait().unwrap();
     sandbox.sh("run-show r --watch | head -n 1").ends(0);
+}
+
+/// A history that somebody captured without a run is no damage.
+#[test]
+fn a_directory_without_a_document_is_no_damage() {
+    let sandbox = Sandbox::new();
+    let shown = sandbox.call(&["run-show", "r"]).ends(0);
+    assert!(shown.contains("it has no document") && !shown.contains("COULD NOT BE READ"), "{shown}");
+    put(&sandbox.run_dir().join("run.json"), "{\"st");
+    let shown = sandbox.call(&["run-show", "r"]).ends(3);
+    assert!(shown.contains("run.json cannot be read") && shown.contains("COULD NOT BE READ"), "{shown}");
+    let mut command = sandbox.program(&["run-show"]);
+    command.env_remove("WT_RUN");
+    run(command).says(2, "run-record list");
 }

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::documents::{self, CompanionArgs, parse_count};
 use workspacetrack::cli::{Cli, Status};
-use workspacetrack::error::Result;
+use workspacetrack::error::{self, Error, Result};
 use workspacetrack::run::interaction::{self, AskKind, Changed, Question, State, Turn};
 use workspacetrack::run::json::Json;
 use workspacetrack::store::component::Component;
@@ -60,7 +60,8 @@ pub(crate) fn ask(options: &AskOptions, cli: &mut Cli) -> Result<Status> {
         id: Component::for_new("interaction id", &id)?,
         node,
         kind: options.kind.kind(),
-        questions: documents::object("the questions", &options.questions)?,
+        questions: documents::object("the questions", &options.questions)
+            .map_err(|error| expecting(error, "'{\"approved\":\"Ship it?\"}'"))?,
         tenant: options.tenant.clone(),
     };
     let changed = interaction::ask(&store, &run, &question, options.event.companion())?;
@@ -82,7 +83,8 @@ pub(crate) struct AnswerOptions {
 pub(crate) fn answer(options: &AnswerOptions, cli: &mut Cli) -> Result<Status> {
     let (store, run) = cli.env.run_store(&options.run)?;
     let id = Component::named("interaction id", &options.id)?;
-    let answers = documents::object("the answers", &options.answers)?;
+    let answers = documents::object("the answers", &options.answers)
+        .map_err(|error| expecting(error, "'{\"approved\":true}'"))?;
     let changed = interaction::answer(&store, &run, &id, &answers, options.event.companion())?;
     Ok(receipt(&changed, SAME, cli))
 }
@@ -165,6 +167,16 @@ const SAME: &str = "the same command again";
 
 fn turns_of(changed: &Changed) -> usize {
     changed.json.get("turns").map(Json::elements).unwrap_or_default().len()
+}
+
+/// Shows the form of what was given in another one.
+fn expecting(error: Error, example: &str) -> Error {
+    match error.kind() {
+        error::Kind::Usage => {
+            error.hint(format!("write it like {example}, each key once, or @FILE, or - for standard input"))
+        }
+        _ => error,
+    }
 }
 
 fn receipt(changed: &Changed, again: &str, cli: &mut Cli) -> Status {

@@ -30,7 +30,7 @@ again is a success as long as it is open; another one with that id is a conflict
 does not pause the run: who asks a question that is not async does that next, with `run-record pause --interaction ID`.
 
 `answer` stores the answers. It is done once: of many who answer at the same time one wins, and all others end in 6 and \
-change nothing. An answer whose writer was killed before its event was written is completed by the same answer given again. \
+change nothing. Where the file of an interaction is lost that the run waits for, it is made anew from the checkpoint. An answer whose writer was killed before its event was written is completed by the same answer given again. \
 The event is `interaction_answered` for async questions, else `human_answers_recorded`.
 
 `turn` appends to the conversation of a review: who, what, when. With `--expect N` it is appended only behind N others, so \
@@ -70,11 +70,11 @@ with `--pending`, `--answered` or `--async`, the oldest question first.",
         },
         Example {
             text: "A second answer does not win.",
-            script: "run-interaction ask --run demo review '{\"approved\":\"Ship?\"}' >/dev/null\nrun-interaction answer --run demo demo_review '{\"approved\":true}' >/dev/null\nrun-interaction answer --run demo demo_review '{\"approved\":false}' || test $? = 6\nrun-interaction show --run demo demo_review /answers",
+            script: "run-interaction ask --run demo publish '{\"approved\":\"Ship?\"}' >/dev/null\nrun-interaction answer --run demo demo_publish '{\"approved\":true}' >/dev/null\nrun-interaction answer --run demo demo_publish '{\"approved\":false}' || test $? = 6\nrun-interaction show --run demo demo_publish /answers",
         },
         Example {
             text: "A review in two turns.",
-            script: "run-interaction ask --run demo review '{\"approved\":\"Ship?\"}' >/dev/null\nrun-interaction turn --run demo demo_review companion --content 'Run the smoke test.'\nrun-interaction turn --run demo demo_review human --content Passed. --expect 1",
+            script: "run-interaction ask --run demo design '{\"approved\":\"Ship?\"}' >/dev/null\nrun-interaction turn --run demo demo_design companion --content 'Run the smoke test.'\nrun-interaction turn --run demo demo_design human --content Passed. --expect 1",
         },
     ],
     see_also: &["run-record(1)", "run-events(1)", "run-event-types(7)", "wt-store(5)"],

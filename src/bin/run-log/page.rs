@@ -49,11 +49,11 @@ already, and `size`, the length of the log.
         },
         Example {
             text: "Send a piece twice; the second time changes nothing.",
-            script: "for try in 1 2; do\n    printf 'hello\\n' | run-log append --run demo --offset 0\ndone\nrun-log size --run demo",
+            script: "for try in 1 2; do\n    printf 'hello\\n' | run-log append --run demo-2 --offset 0\ndone\nrun-log size --run demo-2",
         },
         Example {
             text: "What was printed between two events.",
-            script: "run-events append --run demo --type node_started --node a >/dev/null\necho working | run-log append --run demo >/dev/null\nrun-events append --run demo --type node_finished --node a >/dev/null\nfrom=$(run-events cat --run demo --type node_started --format '{log_offset}')\nuntil=$(run-events cat --run demo --type node_finished --format '{log_offset}')\nrun-log read --run demo --from \"$from\" --until \"$until\"",
+            script: "run-events append --run demo-3 --type node_started --node a >/dev/null\necho working | run-log append --run demo-3 >/dev/null\nrun-events append --run demo-3 --type node_finished --node a >/dev/null\nfrom=$(run-events cat --run demo-3 --type node_started --format '{log_offset}')\nuntil=$(run-events cat --run demo-3 --type node_finished --format '{log_offset}')\nrun-log read --run demo-3 --from \"$from\" --until \"$until\"",
         },
     ],
     see_also: &["run-events(1)", "wt-store(5)"],

@@ -1,5 +1,7 @@
 //! `run-record create`: make a run.
 
+use std::ffi::OsString;
+
 use clap::Args;
 use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs};
 use workspacetrack::cli::{Cli, Status};
@@ -20,8 +22,9 @@ pub(crate) struct Options {
     /// The node of the parent that waits for it
     #[arg(long, value_name = "ID", requires = "parent", default_value = "", hide_default_value = true)]
     parent_node: String,
-    #[command(flatten)]
-    run: RunArgs,
+    /// Its id [default: one is made]
+    #[arg(long, value_name = "ID")]
+    run: Option<OsString>,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -72,8 +75,9 @@ impl MembersArgs {
 
 pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&options.store, &cli.env.workspace_path(&options.workspace))?;
-    let run = match cli.env.run_if_named(&options.run)? {
-        Some(run) => run,
+    // WT_RUN names the run that somebody works in, and that is there already.
+    let run = match options.run.clone() {
+        Some(run) => cli.env.run(&RunArgs { run: Some(run) })?,
         None => fresh::generate()?,
     };
     let parent = match &options.parent {

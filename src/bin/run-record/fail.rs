@@ -10,6 +10,7 @@ use crate::shared::{self, OutcomeArgs, RepairArgs, StatusesArgs, TargetArgs};
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("how").required(true).args(["resumable", "terminal", "queued_attempt", "at_launch"]))]
+#[command(group = ArgGroup::new("telling").multiple(true).args(["force", "at_launch"]))]
 pub(crate) struct Options {
     /// It may go on
     #[arg(long)]
@@ -24,7 +25,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["checkpoint", "code", "end_reason", "continuation"])]
     at_launch: bool,
     /// What to do about a failed launch, for the event
-    #[arg(long, value_name = "TEXT", requires = "at_launch", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "TEXT", requires = "at_launch", conflicts_with_all = ["resumable", "terminal", "queued_attempt"], default_value = "", hide_default_value = true)]
     hint: String,
     /// The checkpoint, a JSON object; @FILE reads it from a file, - from standard input [default: the stored one]
     #[arg(long, value_name = "JSON")]

@@ -29,6 +29,12 @@ pub(crate) struct Options {
     /// Print ids only
     #[arg(long, conflicts_with = "json")]
     ids: bool,
+    /// The newest first, by creation; what cannot be read comes before all
+    #[arg(long)]
+    newest: bool,
+    /// Only the first N
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -63,13 +69,18 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
         issue: options.issue.clone(),
         schedule: options.schedule.clone(),
     };
-    let entries = list::runs(&store, &query)?;
+    let mut entries = list::runs(&store, &query)?;
     if !store.root().is_dir() {
         let root = quote::path(store.root());
         cli.note(format!(
             "there is no store {root}; name the project with -C or the store with --store, or see wt(7)"
         ));
     }
+    if options.newest {
+        list::sort_by_creation(&mut entries);
+        entries.reverse();
+    }
+    entries.truncate(options.limit.unwrap_or(usize::MAX));
     let mut status = Status::Done;
     for entry in &entries {
         if let Err(error) = &entry.document {

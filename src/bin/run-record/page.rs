@@ -52,16 +52,16 @@ What a status brings along, whoever writes it: `outcome_seq` counts the transiti
 taken out elsewhere, `queued_at` is set by `queued`. `failure_code` and `end_reason` live on `failed`, `failed_resumable` and `cancelled`; they and `error` and `continuation_state` go with a \
 transition that does not state them, and stay when the same status is written again. `running` clears `error`, `resume_requires_explicit` and the mark of a recovery in the checkpoint. The pause pointer of the \
 checkpoint (`interaction_id`, `interaction_questions`) stays only in `queued` and the two pauses; nothing else of the checkpoint is touched. `await_answers_waits` end with any \
-transition. `--continuation final` takes `retry_after` out of `retry_state`. No failure code means that the cause is not known, no continuation that nobody knows who acts next.
+transition. `--continuation final` takes `retry_after` out of `retry_state`. The words that `failure_code` and `end_reason` may be are open. No failure code means that the cause is not known, no continuation that nobody knows who acts next.
 
-`create` makes a run in one exclusive write. Without `--run` an id is made, a UUID of version 7. A chosen one has at most 128 ASCII letters, \
+`create` makes a run in one exclusive write. Without `--run` an id is made, a UUID of version 7; `WT_RUN` names the run for all other subcommands and not for this one. A chosen one has at most 128 ASCII letters, \
 digits, dots, dashes and underscores; the family `pc<digits>_` is refused, newer programs keep it in another format. The document gets a name for people that follows from `--file` and id, \
 and `launch_env`: the variables whose names begin with ITERION_ or RESCUE_, with `[redacted]` where name or value look like a secret. \
 `--launch` gives more members. Of two who make the same id one gets 6, and the run stays as the other made it.
 
 `get` prints the document, or what a JSON pointer names in it. In what is printed, not in the file, a missing name is filled in, and members that the status cannot carry \
 and an old form of `fallback` are put right. `list` shows the runs of a store; damaged ones are among them. With `--parent`, `--issue` or `--schedule` it is in the order of creation, else \
-by id.
+by id; with `--newest` always the newest first, what cannot be read before all. `--limit N` leaves the first N.
 
 `save` puts a document from standard input in the place of the stored one, if its `cas_version` is the stored one; it makes the run where there is none. Store-owned are \
 and stay `outcome_seq`, `continuation_state`, `failure_code` (while the status is the same), `created_at`, a live merge claim, a stored `routing_policy` (a first one is taken while the stored status is `queued` or `running`), and the checkpoint of a document that has none. \
@@ -74,6 +74,11 @@ Payloads such as `inputs` and `outputs` are exactly as submitted.
 `checkpoint save` stores a checkpoint from standard input and leaves the status as it is. Bodies of artifacts that are in `outputs` or in the artifact's file as well are left out; \
 `checkpoint get --expand` puts them back. `pause` and `fail` write status and checkpoint at once. `fail` leaves a cancelled run as it is and says nothing. With `--queued-attempt` it applies only to a run that is queued, and was not queued again since; \
 with `--at-launch` the status is written, then the event `run_failed`; run again after a kill it makes up for what is missing.
+
+EVENTS. `set-status`, `pause`, `fail`, `save` and the others append no event: whoever follows the log does not hear of the change, and where an engine would have told of it \
+say so with, for instance, `run-events append --type run_finished --run ID`. Two append one: `--force`, where the status does not follow, and `fail --at-launch`. These two are refused (6) while a process that did not start this one \
+holds the engine lock `.lock`, unless `--while-running` is given, and `--no-event` keeps the event back; nothing else here asks for that lock. \
+`set-status running` is refused for a run in `paused_waiting_human` while the interaction that its checkpoint names is open: answer it with run-interaction(1) first.
 
 `claim-merge` sets `merge_status` to `merging` and prints a token, which `update-merge` may ask for. `delegate` makes a worker for a failed run: its id follows from run, fingerprint and attempt, so that two who \
 delegate at once make one. `waits` tells whether the run has a live wait or one of its synchronous children waits or is paused; what cannot be read counts as waiting.",
@@ -91,7 +96,7 @@ With `--json` the error of a conflict or refusal carries the stored `revision` a
         (2, "usage, a value that is wrong, or a run that is not there or was deleted"),
         (3, "done, but: a run cannot be read, a body cannot be rebuilt, an event is not on the disk, or the status cannot carry what was said"),
         (4, "a damaged document"),
-        (5, "a status that does not follow, an id of a reserved family, a newer format, or fewer attempts than there were"),
+        (5, "a status that does not follow, a run that waits for an answer, an id of a reserved family, a newer format, or fewer attempts than there were"),
         (6, "the run is not what was expected, is there already, or a lock was not had in time"),
         (7, "more input than is taken"),
         (8, "any other failure, such as a full disk"),
@@ -124,6 +129,6 @@ With `--json` the error of a conflict or refusal carries the stored `revision` a
             script: "run-record create --run review-6\nrun-record fail --terminal --code TOOL_FAILED_PERMANENT --run review-6\nrun-record delegate --run review-6 --fingerprint 'tool:make' --workflow repair",
         },
     ],
-    see_also: &["run-events(1)", "run-event-types(7)", "wt-store(5)"],
+    see_also: &["run-events(1)", "run-interaction(1)", "run-event-types(7)", "wt-store(5)"],
     effect: Effect::Changes,
 };

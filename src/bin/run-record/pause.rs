@@ -1,6 +1,6 @@
 //! `run-record pause`: pause for a person.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use workspacetrack::cli::{Cli, Status, input};
 use workspacetrack::error::Result;
 use workspacetrack::run::document;
@@ -11,6 +11,7 @@ use workspacetrack::store::component::Component;
 use crate::shared::{self, JSON_BYTES_MAX, RepairArgs, StatusesArgs, TargetArgs};
 
 #[derive(Args)]
+#[command(group = ArgGroup::new("telling").args(["force"]))]
 pub(crate) struct Options {
     /// The checkpoint, a JSON object; @FILE reads it from a file, - from standard input [default: the stored one]
     #[arg(long, value_name = "JSON")]

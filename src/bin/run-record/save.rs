@@ -1,6 +1,6 @@
 //! `run-record save`: put a whole document in place.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use workspacetrack::cli::{Cli, Status, input};
 use workspacetrack::error::Result;
 use workspacetrack::run::document;
@@ -9,6 +9,7 @@ use workspacetrack::run::record::save;
 use crate::shared::{self, JSON_BYTES_MAX, RepairArgs, TargetArgs};
 
 #[derive(Args)]
+#[command(group = ArgGroup::new("telling").args(["force"]))]
 pub(crate) struct Options {
     #[command(flatten)]
     repair: RepairArgs,

@@ -1,6 +1,6 @@
 //! `run-record set-status`: let a status follow.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use workspacetrack::cli::{Cli, Status as Ended};
 use workspacetrack::error::Result;
 use workspacetrack::run::record::outcome;
@@ -9,6 +9,7 @@ use workspacetrack::run::status::Status;
 use crate::shared::{self, OutcomeArgs, RepairArgs, StatusesArgs, TargetArgs};
 
 #[derive(Args)]
+#[command(group = ArgGroup::new("telling").args(["force"]))]
 pub(crate) struct Options {
     /// The status
     #[arg(value_name = "STATUS")]

@@ -1,7 +1,7 @@
 //! What several subcommands share: whom they write to, how strict they are, how they tell what was done.
 
 use clap::Args;
-use workspacetrack::cli::args::{EngineArgs, HistoryArgs};
+use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::{Cli, Status as Ended, input};
 use workspacetrack::error::{Error, Result};
 use workspacetrack::run::document;
@@ -57,22 +57,23 @@ pub(crate) fn statuses(names: &[String]) -> Result<Vec<Status>> {
     names.iter().filter(|name| !name.is_empty()).map(|name| Status::named(name)).collect()
 }
 
-/// How strict a writer of a status is.
+/// How strict a writer of a status is. The group `telling` of the subcommand has the options with which it appends an event.
 #[derive(Args)]
 pub(crate) struct RepairArgs {
     /// Also let a status follow that should not, to repair a run by hand; an event tells of it
     #[arg(long)]
     force: bool,
     /// Append no event
-    #[arg(long)]
+    #[arg(long, requires = "telling")]
     no_event: bool,
-    #[command(flatten)]
-    engine: EngineArgs,
+    /// Append the event although an unrelated engine holds the run's lock
+    #[arg(long, requires = "telling")]
+    while_running: bool,
 }
 
 impl RepairArgs {
     pub(crate) fn rules(&self) -> Rules {
-        let telling = match (self.no_event, self.engine.while_running) {
+        let telling = match (self.no_event, self.while_running) {
             (true, _) => Telling::Silent,
             (false, true) => Telling::WhileRunning,
             (false, false) => Telling::Alone,
@@ -90,7 +91,7 @@ pub(crate) struct OutcomeArgs {
     /// Why, for machines: the failure code
     #[arg(long, value_name = "CODE", default_value = "", hide_default_value = true)]
     pub(crate) code: String,
-    /// Which decision ended it: operator, `pr_closed`, `pr_requeued`, superseded
+    /// Which decision ended it; any word, such as operator, `pr_closed`, `pr_requeued`, superseded
     #[arg(long, value_name = "REASON", default_value = "", hide_default_value = true)]
     pub(crate) end_reason: String,
     /// Who acts next: `redelivery_pending`, `retry_armed`, final

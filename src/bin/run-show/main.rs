@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::{self, Cli, Status};
-use workspacetrack::error::{Error, Result};
+use workspacetrack::error::{Error, Kind, Result};
 use workspacetrack::run::events::follow::watch::{Wake, Watch};
 use workspacetrack::run::json::Json;
 use workspacetrack::run::overview::{self, Wanted};
@@ -43,7 +43,12 @@ fn run(mut args: Args, cli: &mut Cli) -> Result<Status> {
     if args.named.is_some() {
         args.run.run.run = args.named.take();
     }
-    let (store, run) = cli.env.run_store(&args.run)?;
+    let (store, run) = cli.env.run_store(&args.run).map_err(|error| match error.kind() {
+        Kind::Usage if args.run.run.run.is_none() && cli.env.get("WT_RUN").is_none() => {
+            error.hint("name it behind 'run-show'; 'run-record list' shows the runs of a store")
+        }
+        _ => error,
+    })?;
     let options = options(&args.run, &run);
     let wanted = Wanted { events: args.events, options: &options };
     if !args.watch {

@@ -19,7 +19,7 @@ A node has a row for each branch, with the status of its last iteration, how man
 together, who served it last, and what it has spent. A deployment is shown as the run reports it in the outputs of its nodes; a trace and its commit count only for the delivery that they follow, \
 and a delivery goes with a rewind of its node.
 
-What cannot be read is named at the end, and the rest is shown all the same. Nothing is changed. With `--watch` it is shown again whenever events or document have changed, \
+A directory that holds a history and no document is shown as such. What cannot be read is named at the end, and the rest is shown all the same. Nothing is changed. With `--watch` it is shown again whenever events or document have changed, \
 until it is interrupted; on a terminal the screen is redrawn.",
     output: "\
 The screen. Lines are cut at the width of the terminal, or at `COLUMNS` if that is set, but for commands. Control characters are masked.

@@ -62,7 +62,7 @@ struct Args {
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
     /// The iteration, or the last one before it that has a boundary [default: the last one]
-    #[arg(long, value_name = "I", requires = "node")]
+    #[arg(long, value_name = "I", requires = "node", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
     iter: Option<u64>,
     /// What to restore
     #[arg(long, value_name = "SCOPE", value_enum, default_value = "produced", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
@@ -71,7 +71,7 @@ struct Args {
     #[arg(long, value_name = "PATH")]
     protect: Vec<PathBuf>,
     /// Leave a path that no longer is as the newest boundary recorded it
-    #[arg(long, requires = "node")]
+    #[arg(long, requires = "node", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
     keep_edited: bool,
     /// Change nothing unless nothing has to be left out
     #[arg(long)]
@@ -80,7 +80,7 @@ struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Members to add to the event's data, a JSON object
-    #[arg(long, value_name = "JSON", requires = "node")]
+    #[arg(long, value_name = "JSON", requires = "node", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
     event_data: Option<String>,
     /// List the snapshots of the run, as wt-log does
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Read};
 
-use crate::error::{Error, IoContext, Result};
+use crate::error::{Error, IoContext, Kind, Result};
 
 /// Standard input with a large buffer.
 #[must_use]
@@ -17,9 +17,17 @@ pub fn stdin() -> BufReader<impl Read> {
 pub fn argument(value: &str, bytes_max: u64) -> Result<Vec<u8>> {
     match (value, value.strip_prefix('@')) {
         ("-", _) => read_all(stdin(), "standard input", bytes_max),
-        (_, Some(path)) => read_all(std::fs::File::open(path).on("cannot open", path)?, path, bytes_max),
+        (_, Some(path)) => read_all(open(path)?, path, bytes_max),
         (text, None) => read_all(text.as_bytes(), "the option", bytes_max),
     }
+}
+
+/// Opens a file that somebody names; one that is not there is a mistake of his.
+fn open(path: &str) -> Result<std::fs::File> {
+    std::fs::File::open(path).map_err(|cause| {
+        let error = Error::io("cannot open", path, &cause);
+        if cause.kind() == std::io::ErrorKind::NotFound { error.with_kind(Kind::NotFound) } else { error }
+    })
 }
 
 /// Reads to the end, but not more than `bytes_max` bytes.

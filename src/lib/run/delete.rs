@@ -77,14 +77,59 @@ pub fn delete(
         Err(error) => return Err(error),
     }
     seam::hook("delete-decided");
-    let text = format!("{}\n", clock::rfc3339(clock::now_ns()));
-    document::publish_new(&layout::tombstone(store.root(), run), &[text.as_bytes()], store.durability())?;
+    mark(store, run)?;
     drop(document);
     seam::hook("delete-tombstoned");
     wait_for_writers(store, run).map_err(unfinished)?;
     clear(store, run, &dir, &path)?;
     drop(lock);
     Ok(Deleted::Now)
+}
+
+/// What [`delete`] would do as things stand. Changes nothing and takes no lock.
+///
+/// # Errors
+/// As [`delete`] for what is refused.
+pub fn would(store: &Store, run: &RunId, unless: Unless) -> Result<Deleted> {
+    if open(&layout::run(store.root(), run))?.is_none() {
+        return Ok(Deleted::Absent);
+    }
+    if let Some(holder) = run_lock::holder(store, run)? {
+        return Err(run_lock::conflict(store, run, &holder));
+    }
+    if store.refuse_deleted(run).is_err() {
+        return Ok(Deleted::Before);
+    }
+    match has_ended(store, run) {
+        Err(error) if unless == Unless::Ended => Err(error),
+        _ => Ok(Deleted::Now),
+    }
+}
+
+/// Writes `.deleted`. Where no block is free it is empty, which says the same; [`clear`] makes room for the time.
+fn mark(store: &Store, run: &RunId) -> Result<()> {
+    let path = layout::tombstone(store.root(), run);
+    let text = format!("{}\n", clock::rfc3339(clock::now_ns()));
+    match document::publish_new(&path, &[text.as_bytes()], store.durability()) {
+        Err(error) if error.is_no_space() => document::publish_new(&path, &[], store.durability()),
+        other => other,
+    }
+    .map(drop)
+}
+
+/// Gives a `.deleted` that is empty the time at which it was made.
+fn complete(path: &Path, store: &Store) -> Result<()> {
+    let Ok(stat) = rustix::fs::lstat(path) else { return Ok(()) };
+    if stat.st_size != 0 {
+        return Ok(());
+    }
+    let made_ns = u64::try_from(i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec));
+    let text = format!("{}\n", clock::rfc3339(made_ns.unwrap_or(0)));
+    match document::replace(path, &[text.as_bytes()], store.durability()) {
+        // Somebody else has taken the room at once; an empty one does.
+        Err(error) if error.is_no_space() => Ok(()),
+        other => other,
+    }
 }
 
 /// Opens a run's directory; `None` when there is none. A link is refused: what it points to may belong to others.
@@ -186,11 +231,13 @@ fn wait_for_writers(store: &Store, run: &RunId) -> Result<()> {
     Ok(())
 }
 
-/// Removes all but `.deleted`.
+/// Removes all but `.deleted`, and completes that.
 fn clear(store: &Store, run: &RunId, dir: &OwnedFd, path: &Path) -> Result<()> {
     let tombstone = layout::tombstone(store.root(), run);
     let keep = tombstone.file_name().unwrap_or_default().as_encoded_bytes();
-    tree::empty(dir.as_fd(), path, keep, layout::TEMP_PREFIX, store.durability()).map_err(unfinished)
+    tree::empty(dir.as_fd(), path, keep, layout::TEMP_PREFIX, store.durability())
+        .and_then(|()| complete(&tombstone, store))
+        .map_err(unfinished)
 }
 
 fn unfinished(error: Error) -> Error {

@@ -57,7 +57,7 @@ fn make_parent(store: &Store, path: &Path) -> Result<()> {
 /// [`Kind::Usage`], saying where in `what` it is wrong.
 pub fn given(what: &str, bytes: &[u8]) -> Result<Json> {
     let json = given_value(what, bytes)?;
-    if json.is_object() { Ok(json) } else { Err(Error::usage(format!("{what} is not a JSON object"))) }
+    if json.is_object() { Ok(json) } else { Err(Error::usage(format!("cannot read {what} as a JSON object"))) }
 }
 
 /// Reads any JSON value that somebody gave.
@@ -65,14 +65,16 @@ pub fn given(what: &str, bytes: &[u8]) -> Result<Json> {
 /// # Errors
 /// As [`given`].
 pub fn given_value(what: &str, bytes: &[u8]) -> Result<Json> {
-    let json = Json::parse(bytes).map_err(|flaw| Error::usage(format!("{what} is not JSON: {flaw}")))?;
+    let json = Json::parse(bytes).map_err(|flaw| Error::usage(format!("cannot read {what} as JSON: {flaw}")))?;
     // It was found to be UTF-8 by the parser.
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     match keys::first_duplicate(text) {
         Ok(None) => Ok(json),
-        Ok(Some(key)) => Err(Error::usage(format!("{what} gives the key {} twice", quote::name(key.as_bytes())))
-            .hint("give it once: readers disagree on which of the two counts")),
-        Err(error) => Err(Error::usage(format!("{what} cannot be read by every program: {error}"))),
+        Ok(Some(key)) => {
+            Err(Error::usage(format!("the key {} is given twice in {what}", quote::name(key.as_bytes())))
+                .hint("give it once: readers disagree on which of the two counts"))
+        }
+        Err(error) => Err(Error::usage(format!("not every program can read {what}: {error}"))),
     }
 }
 

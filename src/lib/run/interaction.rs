@@ -13,8 +13,10 @@ use super::access::{Writing, components};
 use super::companion::{self, Companion, Told};
 use super::document;
 use super::json::Json;
+use super::record::{self, checkpoint};
+use super::status::Status;
 use crate::clock;
-use crate::error::{Error, Fact, Result};
+use crate::error::{Error, Fact, Kind, Result};
 use crate::store::component::Component;
 use crate::store::fsio::document::Published;
 use crate::store::id::RunId;
@@ -191,7 +193,52 @@ fn asked(json: &Json) -> super::events::draft::Draft {
     companion::event("human_input_requested", &json.text_of("node_id"), data)
 }
 
-/// Answers. An answer that was stored without its event, because its writer died in between, is completed by the same
+/// The interaction that a run waits for, as its checkpoint repeats it in case that the file is lost (facts 4.2); `None` where
+/// it waits for no such one.
+#[must_use]
+pub fn of_pause(store: &Store, run: &RunId, id: &Component) -> Option<Json> {
+    let document = record::load(store, run).ok()?;
+    let waits = record::status(&document).is_some_and(Status::is_paused);
+    if !waits || !checkpoint::awaited(&document).iter().any(|awaited| awaited == id.as_str()) {
+        return None;
+    }
+    let pointer = document.get("checkpoint")?;
+    let is_own = pointer.text_of("interaction_id") == id.as_str();
+    let of_branch = || pointer.at(&["parallel", "pending_interaction_questions"]);
+    let questions = if is_own { pointer.get("interaction_questions") } else { of_branch() };
+    let node = if is_own { pointer.text_of("node_id").into_owned() } else { checkpoint::paused_node(pointer) };
+    let is_recovery = pointer.get("recovery_pause").and_then(Json::as_boolean) == Some(true);
+    let kind = if is_recovery { AskKind::Recovery } else { AskKind::Blocking };
+    let mut json = Json::object([
+        ("id", Json::string(id.as_str())),
+        ("run_id", Json::string(run.as_str())),
+        ("node_id", Json::string(&node)),
+    ]);
+    for (key, value) in [
+        ("kind", Json::string(kind.as_str())),
+        // Since when it waits is the nearest to when it was asked.
+        ("requested_at", Json::string(&document.text_of("updated_at"))),
+        ("questions", questions.cloned().unwrap_or_default()),
+        ("tenant_id", Json::string(&document.text_of("tenant_id"))),
+    ] {
+        if !value.is_zero() {
+            json.set(key, value);
+        }
+    }
+    Some(json)
+}
+
+/// Reads an interaction, or makes it up from the pause that names it.
+fn read_or_restore(store: &Store, run: &RunId, id: &Component) -> Result<Json> {
+    match read(store, run, id) {
+        Err(error) if error.kind() == Kind::NotFound && store.refuse_deleted(run).is_ok() => {
+            of_pause(store, run, id).ok_or(error)
+        }
+        other => other,
+    }
+}
+
+/// Answers. Where the file is lost of an interaction that the run waits for, it is made anew. An answer that was stored without its event, because its writer died in between, is completed by the same
 /// answer given again.
 ///
 /// # Errors
@@ -199,10 +246,11 @@ fn asked(json: &Json) -> super::events::draft::Draft {
 /// had in time; those of [`Writing::begin`].
 pub fn answer(store: &Store, run: &RunId, id: &Component, answers: &Json, companion: Companion) -> Result<Changed> {
     companion.allow(store, run)?;
-    read(store, run, id)?;
+    read_or_restore(store, run, id)?;
+    store.create_dir(&layout::interactions(store.root(), run))?;
     let _lock = answer_lock(store, run)?;
     let writing = Writing::begin(store, run)?;
-    let mut json = read(store, run, id)?;
+    let mut json = read_or_restore(store, run, id)?;
     let is_new = State::of(&json) == State::Open;
     if is_new {
         json.set_in_order("answered_at", Json::string(&clock::rfc3339(clock::now_ns())), ORDER);

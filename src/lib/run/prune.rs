@@ -55,6 +55,8 @@ pub struct Plan {
     pub scanned: usize,
     /// What could go and is needed, and by whom.
     pub needed: Vec<(RunId, String)>,
+    /// Histories without a document; they stay.
+    pub bare: Vec<RunId>,
     /// What could not be read, and why; it stays.
     pub unreadable: Vec<(OsString, Error)>,
 }
@@ -72,8 +74,7 @@ pub fn plan(store: &Store, policy: &Policy) -> Result<Plan> {
         let run = match entry {
             Entry::Run(run) => run,
             Entry::Bare(run) => {
-                let error = Error::not_found("it has no document, so nobody can say whether it has ended");
-                plan.unreadable.push((run.as_str().into(), error));
+                plan.bare.push(run);
                 continue;
             }
             Entry::Foreign(name) => {

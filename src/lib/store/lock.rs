@@ -102,6 +102,18 @@ impl Lock {
     }
 }
 
+impl Lock {
+    /// Whether the file that is locked is still the one at `path`, which the next one will lock. It is not where somebody
+    /// has taken back the directory that it lay in.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
+        match (rustix::fs::fstat(&self.fd), rustix::fs::lstat(path)) {
+            (Ok(ours), Ok(theirs)) => (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino),
+            _ => false,
+        }
+    }
+}
+
 /// The error of a lock that could not even be tried; `doing` is as in [`Error::io`].
 pub fn failure(doing: &str, what: impl AsRef<Path>, error: &std::io::Error) -> Error {
     let failed = Error::io(doing, what.as_ref(), error);

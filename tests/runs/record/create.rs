@@ -329,3 +329,36 @@ fn a_pointer_names_a_part() {
         let _ = runs.unchanged(&["save"], r#"{"id":"r","status":"running"}"#, 4);
     }
 }
+
+/// `WT_RUN` is the run that somebody works in; a new one gets an id of its own.
+#[test]
+fn only_the_option_names_a_new_run() {
+    let runs = Runs::new();
+    let receipt = parse(&runs.0.sh("WT_RUN=r run-record create").ends(0));
+    assert_eq!(receipt["run"].as_str().unwrap().len(), 36, "{receipt}");
+    assert!(!runs.0.run_dir().join("run.json").exists());
+    assert_eq!(runs.wrote(&["create", "--run", "named"])["run"], "named");
+}
+
+/// A run that could not be made leaves no directory behind, and takes none away that was there.
+#[test]
+fn a_creation_that_fails_leaves_nothing() {
+    let mut failed = 0;
+    for nth in 1.. {
+        let runs = Runs::new();
+        let (fired, done) = runs.0.disturbed(&["run-record", "create", "--run", "new"], nth, "ENOSPC");
+        if !fired {
+            done.ends(0).clear();
+            break;
+        }
+        let dir = runs.0.dir_of("new");
+        if done.code != 0 && !dir.join("run.json").exists() {
+            failed += 1;
+            assert!(!dir.exists(), "at {nth}: {}", done.err);
+        }
+        let again = Runs::new();
+        let (_, done) = again.0.disturbed(&["run-record", "create", "--run", "r"], nth, "ENOSPC");
+        assert!(again.0.run_dir().is_dir(), "at {nth}: {}", done.err);
+    }
+    assert!(failed >= 3, "{failed}");
+}

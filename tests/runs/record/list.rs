@@ -69,3 +69,19 @@ fn reverse_queries_are_in_the_order_of_creation() {
     let rows: Vec<Value> = runs.record(&["list", "--json", "--issue", "I"]).ends(3).lines().map(parse).collect();
     assert_eq!(rows.last().unwrap()["id"], json!("0"));
 }
+
+#[test]
+fn the_newest_come_first_where_that_is_asked_for() {
+    let runs = Runs::new();
+    for (id, day) in [("b", 1), ("a", 2), ("c", 3)] {
+        let dir = runs.0.make(id, "finished", "");
+        let text = crate::life::document(id, "finished", "")
+            .replace("created_at\": \"2020-01-01", &format!("created_at\": \"2020-01-0{day}"));
+        std::fs::write(dir.join("run.json"), text).unwrap();
+    }
+    let ids = |options: &[&str]| runs.record(&[&["list", "--ids"], options].concat()).ends(0);
+    assert_eq!(ids(&[]), "a\nb\nc\n");
+    assert_eq!(ids(&["--newest"]), "c\na\nb\n");
+    assert_eq!(ids(&["--newest", "--limit", "2"]), "c\na\n");
+    assert_eq!(ids(&["--limit", "1"]), "a\n");
+}

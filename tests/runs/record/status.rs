@@ -445,3 +445,18 @@ fn no_event_goes_beside_a_strangers_engine() {
     assert_eq!(runs.events().len(), 1);
     drop(holder);
 }
+
+/// No option is passed over where no event is appended.
+#[test]
+fn what_is_said_of_an_event_needs_one() {
+    let runs = Runs::standing("running");
+    for option in ["--no-event", "--while-running"] {
+        for line in
+            [&["set-status", "finished"][..], &["fail", "--terminal"], &["pause", "--interaction", "i"], &["save"]]
+        {
+            let done = runs.unchanged(&[line, &[option]].concat(), "", 2);
+            assert!(done.err.contains("--force"), "{line:?} {option}: {}", done.err);
+        }
+    }
+    runs.wrote(&["fail", "--at-launch", "--no-event"]);
+}

@@ -85,6 +85,8 @@ pub struct Plan<'a> {
     pub documents: usize,
     /// Objects that they name.
     pub live: usize,
+    /// What stays for now.
+    pub young: Young,
     /// What lies in the pool and is nobody's; it stays.
     pub strangers: Vec<PathBuf>,
     /// What could not be examined; it stays.
@@ -104,6 +106,29 @@ pub struct Report {
     pub shards: usize,
     /// What could not be removed.
     pub troubles: Vec<Error>,
+}
+
+/// Objects that nothing names and that stay for now, because they are younger than the grace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Young {
+    /// How many.
+    pub objects: u64,
+    /// Their size.
+    pub bytes: u64,
+}
+
+impl Young {
+    /// A sentence for the person, where there are any.
+    #[must_use]
+    pub fn text(self, grace: Duration) -> Option<String> {
+        let Self { objects, bytes } = self;
+        let seconds = grace.as_secs();
+        let units = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")];
+        let unit = units.into_iter().find(|(unit, _)| seconds > 0 && seconds % unit == 0);
+        let grace = unit.map_or_else(|| format!("{grace:?}"), |(unit, name)| format!("{}{name}", seconds / unit));
+        (objects > 0)
+            .then(|| format!("{objects} objects ({bytes} bytes) are younger than --grace {grace} and stay"))
+    }
 }
 
 /// A pool that is reached through a link may serve another store too, whose manifests nobody here reads.
@@ -145,6 +170,7 @@ pub fn plan<'a>(store: &'a Store, grace: Duration, progress: &(dyn Fn(Progress) 
         empty_shards: Vec::new(),
         documents,
         live,
+        young: Young::default(),
         strangers: Vec::new(),
         troubles: Vec::new(),
     };
@@ -181,7 +207,11 @@ impl Plan<'_> {
             Found::Temp { name, size, mtime_ns } if mtime_ns <= not_after_ns => {
                 self.doomed.push((Doomed::ObjectTemp(name), size));
             }
-            Found::Object { .. } | Found::Temp { .. } => {}
+            Found::Object { size, .. } => {
+                self.young.objects += 1;
+                self.young.bytes = self.young.bytes.saturating_add(size);
+            }
+            Found::Temp { .. } => {}
             Found::Shard { shard, children, mtime_ns, .. } => {
                 // A young empty shard is one that somebody is about to fill.
                 if children == doomed_in_shard && (children > 0 || mtime_ns <= not_after_ns) {

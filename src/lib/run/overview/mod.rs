@@ -20,9 +20,10 @@ use super::interaction::{self, State};
 use super::json::Json;
 use super::liveness::{self, LockIs, Rules, Verdict, judge};
 use super::message::{self, log::Log};
-use super::record::{self, heal};
+use super::record::{self, checkpoint, heal};
 use super::status::Status;
-use crate::error::Result;
+use crate::error::{Kind, Result};
+use crate::store::component::Component;
 use crate::store::id::RunId;
 use crate::store::run_lock;
 use crate::store::{Store, layout};
@@ -118,7 +119,7 @@ pub fn of(store: &Store, run: &RunId, wanted: &Wanted<'_>) -> Result<Overview> {
     if !dir.is_dir() {
         return Err(store.no_run(run).also("'run-record list' shows the runs of a store"));
     }
-    let mut gather = Gather { store, run, problems: Vec::new() };
+    let mut gather = Gather { store, run, problems: Vec::new(), is_damaged: false };
     let json = gather.overview(wanted);
     Ok(Overview { json, problems: gather.problems })
 }
@@ -127,6 +128,8 @@ struct Gather<'a> {
     store: &'a Store,
     run: &'a RunId,
     problems: Vec<String>,
+    /// The document is there and cannot be read.
+    is_damaged: bool,
 }
 
 impl Gather<'_> {
@@ -141,10 +144,13 @@ impl Gather<'_> {
         let run = document.as_ref().unwrap_or(&empty);
         copy(run, &HEAD, &mut all);
         all.set("revision", Json::integer(record::revision(run)));
-        let pending = self.pending();
-        let posture = Posture::of(document.as_ref(), verdict.as_ref(), &pending, wanted.options);
+        let pending = self.pending(run);
+        let posture = match &document {
+            None if !self.is_damaged => Posture::without_document(wanted.options),
+            document => Posture::of(document.as_ref(), verdict.as_ref(), &pending, wanted.options),
+        };
         all.set("posture", posture.json());
-        all.set("checkpoint", checkpoint(run));
+        all.set("checkpoint", stand(run));
         all.set("pending", Json::Array(pending));
         if let Some(messages) = self.messages() {
             all.set("messages_pending", messages);
@@ -175,7 +181,10 @@ impl Gather<'_> {
                 self.problems.extend(healed.notices);
                 Some(healed.json)
             }
+            // A history alone is no damage.
+            Err(error) if error.kind() == Kind::NotFound => None,
             Err(error) => {
+                self.is_damaged = true;
                 self.problem(error);
                 None
             }
@@ -210,7 +219,7 @@ impl Gather<'_> {
     }
 
     /// The open questions, the oldest first.
-    fn pending(&mut self) -> Vec<Json> {
+    fn pending(&mut self, run: &Json) -> Vec<Json> {
         let ids = match interaction::ids(self.store, self.run) {
             Ok(ids) => ids,
             Err(error) => {
@@ -219,6 +228,12 @@ impl Gather<'_> {
             }
         };
         let mut open = Vec::new();
+        // One whose file is lost is repeated in the checkpoint, and can be answered all the same.
+        let awaited = checkpoint::awaited(run);
+        let awaited = awaited.iter().filter_map(|id| Component::named("interaction id", id).ok());
+        for id in awaited.filter(|id| !ids.contains(id)) {
+            open.extend(interaction::of_pause(self.store, self.run, &id));
+        }
         for id in ids {
             match interaction::read(self.store, self.run, &id) {
                 Ok(json) if State::of(&json) == State::Open => open.push(json),
@@ -332,7 +347,7 @@ fn count(number: usize) -> Json {
 }
 
 /// Where the checkpoint stands; null where there is none.
-fn checkpoint(run: &Json) -> Json {
+fn stand(run: &Json) -> Json {
     let Some(checkpoint) = run.get("checkpoint").filter(|checkpoint| checkpoint.is_object()) else {
         return Json::null();
     };

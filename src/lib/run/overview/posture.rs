@@ -2,7 +2,7 @@
 
 use super::super::json::Json;
 use super::super::liveness::Verdict;
-use super::super::record;
+use super::super::record::{self, checkpoint};
 use super::super::status::Status;
 use crate::stream::quote;
 
@@ -38,6 +38,14 @@ impl Posture {
             }
         }
         posture.merge(run, options);
+        posture
+    }
+
+    /// Of a directory in which no document is, only a history or what else was written beside one.
+    pub(super) fn without_document(options: &str) -> Self {
+        let summary = "it has no document, so nothing says how it stands";
+        let mut posture = Self { summary: summary.into(), steps: Vec::new() };
+        posture.step("see its snapshots", format!("wt-log{options}"));
         posture
     }
 
@@ -120,9 +128,14 @@ impl Posture {
             let is_async = question.text_of("kind") == "async";
             self.step(if is_async { "answer, although nothing waits for it" } else { "answer" }, answer);
         }
-        if pending.is_empty() {
-            self.summary.push_str("; its question is answered, or only in the checkpoint");
-            self.step("see it", format!("run-record get /checkpoint/interaction_questions{options}"));
+        let is_open = |id: &String| pending.iter().any(|question| question.text_of("id") == **id);
+        let awaited = checkpoint::awaited(run);
+        if !awaited.iter().any(is_open) {
+            self.summary.push_str("; its question is not open any more");
+        }
+        for id in awaited.iter().filter(|id| !is_open(id)) {
+            let show = format!("run-interaction show {} /answers{options}", quote::shell_word(id));
+            self.step("see the answer", show);
         }
         self.resume("then claim it", Status::PausedWaitingHuman, options);
     }

@@ -79,6 +79,17 @@ pub fn point(checkpoint: &mut Json, interaction: &str, questions: Option<Json>) 
     }
 }
 
+/// The interactions that a run waits for by the pause pointer of its checkpoint, the first one that of the run itself.
+#[must_use]
+pub fn awaited(run: &Json) -> Vec<String> {
+    let paths: [&[&str]; 2] =
+        [&["checkpoint", "interaction_id"], &["checkpoint", "parallel", "pending_interaction_id"]];
+    let ids = paths.iter().filter_map(|path| run.at(path).and_then(Json::text));
+    let mut ids: Vec<String> = ids.filter(|id| !id.is_empty()).map(std::borrow::Cow::into_owned).collect();
+    ids.dedup();
+    ids
+}
+
 /// The node at which a checkpoint stands: that of a branch which is paused, else its own.
 #[must_use]
 pub fn paused_node(checkpoint: &Json) -> String {

@@ -1,6 +1,8 @@
 //! Making a run: the whole first document in one exclusive write (facts 1.7). Two that make the same id are told apart by the
 //! file system; the run of the one that came first stays as it is.
 
+use std::path::Path;
+
 use super::write::{Receipt, exists_already};
 use super::{FORMAT_VERSION, ORDER, fresh, name, save};
 use crate::clock;
@@ -8,7 +10,7 @@ use crate::error::{Error, Fact, Result};
 use crate::run::document;
 use crate::run::json::Json;
 use crate::run::status::Status;
-use crate::store::fsio::document::Published;
+use crate::store::fsio::{self, document::Published};
 use crate::store::id::RunId;
 use crate::store::lock::{Lock, Mode};
 use crate::store::{Store, layout};
@@ -134,18 +136,46 @@ fn first_document(run: &RunId, creation: &Creation) -> Result<Json> {
 pub fn publish(store: &Store, run: &RunId, mut document: Json) -> Result<Receipt> {
     complete(run, &mut document);
     let dir = layout::run(store.root(), run);
-    store.create_dir(&dir)?;
+    let is_ours = rustix::fs::lstat(&dir).is_err();
+    let take_back_empty = |_: &Error| {
+        if is_ours {
+            // It is empty, or somebody else's by now and stays.
+            let _ = fsio::document::remove_dir(&dir);
+        }
+    };
+    store.create_dir(&dir).inspect_err(take_back_empty)?;
     let what = format!("the document of run {}", quote::name(run.as_str().as_bytes()));
     let lock_path = layout::write_lock(store.root(), run);
-    let _lock = Lock::on_file(&lock_path, Mode::Exclusive, &what, store.patience())?;
+    let lock = Lock::on_file(&lock_path, Mode::Exclusive, &what, store.patience()).inspect_err(take_back_empty)?;
+    if !lock.as_ref().is_none_or(|lock| lock.is_at(&lock_path)) {
+        return Err(Error::conflict(format!("{what} could not be made by another process at the same time"))
+            .hint("run the command again"));
+    }
     // Only under the lock does it stay true.
     store.refuse_deleted(run)?;
     super::tighten(store, run)?;
-    match document::create(store, &layout::run_document(store.root(), run), &document)? {
+    let published = document::create(store, &layout::run_document(store.root(), run), &document);
+    if published.is_err() && is_ours {
+        take_back(&dir, &lock_path);
+    }
+    match published? {
         Published::New => {
             Ok(Receipt { run: run.clone(), changed: true, document, event_seq: None, event_failure: None })
         }
         Published::Exists => Err(exists(store, run)),
+    }
+}
+
+/// Takes back a directory in which no document came to be, unless something else did. The lock in it is held; whoever
+/// waits for it finds that it has gone.
+fn take_back(dir: &Path, lock_path: &Path) {
+    let Ok(mut entries) = std::fs::read_dir(dir) else { return };
+    let is_only_lock = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| Some(&*entry.file_name()) == lock_path.file_name())
+    };
+    if entries.all(is_only_lock) {
+        // What cannot be taken back stays: a directory without a document, which everybody understands.
+        let _ = fsio::document::remove(lock_path).and_then(|()| fsio::document::remove_dir(dir));
     }
 }
 

@@ -73,12 +73,17 @@ pub fn runs(store: &Store, query: &Query) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = names.into_iter().filter_map(|name| entry(store, name)).collect();
     entries.retain(|entry| entry.document.as_ref().map_or(true, |run| query.selects(run)));
     if query.is_reverse() {
-        entries.sort_by_cached_key(|entry| match &entry.document {
-            Ok(run) => (false, clock::parse_rfc3339(&run.text_of("created_at")).unwrap_or(i128::MIN)),
-            Err(_) => (true, 0),
-        });
+        sort_by_creation(&mut entries);
     }
     Ok(entries)
+}
+
+/// Puts runs in the order of creation; those that cannot be read come last.
+pub fn sort_by_creation(entries: &mut [Entry]) {
+    entries.sort_by_cached_key(|entry| match &entry.document {
+        Ok(run) => (false, clock::parse_rfc3339(&run.text_of("created_at")).unwrap_or(i128::MIN)),
+        Err(_) => (true, 0),
+    });
 }
 
 /// `None` for what is no run: a directory without run.json, and one that was deleted. A directory whose name no run has

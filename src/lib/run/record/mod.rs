@@ -208,6 +208,9 @@ impl<'s> WriteLock<'s> {
             return Err(missing(Error::not_found(""), store, run));
         }
         let lock = Lock::on_file(&path, Mode::Exclusive, &what, patience)?;
+        if !lock.as_ref().is_none_or(|lock| lock.is_at(&path)) {
+            return Err(missing(Error::not_found(""), store, run));
+        }
         // Only under the lock does it stay true.
         store.refuse_deleted(run)?;
         Ok(Self { store, run: run.clone(), _lock: lock })

@@ -6,12 +6,15 @@ use super::write::{self, Change, Expected, Receipt};
 use super::{checkpoint, status};
 use crate::clock;
 use crate::error::{Error, Result};
+use crate::run::interaction::{self, State};
 use crate::run::json::Json;
 use crate::run::status::Status;
 use crate::run::transition::{self, Outcome};
 use crate::store::Store;
+use crate::store::component::Component;
 use crate::store::engine_lock::refuse_foreign_engine;
 use crate::store::id::RunId;
+use crate::stream::quote;
 
 /// The event that tells of a status that the graph does not have.
 pub const FORCED_EVENT: &str = "run_status_forced";
@@ -96,10 +99,29 @@ pub fn set(
 ) -> Result<Receipt> {
     write::change(store, run, expected, |document, now, companion| {
         let permit = Permit::of(document, target, rules)?;
+        if target == Status::Running && !rules.is_forced {
+            refuse_unanswered(store, run, document)?;
+        }
         transition::apply(document, target, outcome, now);
         permit.tell(companion)?;
         Ok(Change::Made)
     })
+}
+
+/// A run that waits for a person goes on with the answers (facts 2.2). Where the interaction is not there nobody can tell.
+fn refuse_unanswered(store: &Store, run: &RunId, document: &Json) -> Result<()> {
+    if status(document) != Some(Status::PausedWaitingHuman) {
+        return Ok(());
+    }
+    for id in checkpoint::awaited(document) {
+        let Ok(name) = Component::named("interaction id", &id) else { continue };
+        if interaction::read(store, run, &name).is_ok_and(|json| State::of(&json) == State::Open) {
+            let id = quote::name(id.as_bytes());
+            return Err(write::refused(document, &format!("its interaction {id} has no answer yet"))
+                .hint("answer it with 'run-interaction answer', or add --force to go on without"));
+        }
+    }
+    Ok(())
 }
 
 /// Pauses a run for a person: checkpoint and status in one write (`PauseRun`). Without a new checkpoint the stored one stays.

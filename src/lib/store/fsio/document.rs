@@ -108,6 +108,16 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// Removes a directory in which nothing is.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`], also where something is in it.
+pub fn remove_dir(path: &Path) -> Result<()> {
+    let (dir, name) = split(path)?;
+    let removed = super::open_store_dir(dir).and_then(|dir| super::remove_dir(dir.as_fd(), name));
+    removed.on("cannot remove", path)
+}
+
 /// Flushes a directory of documents, so that what was removed from it stays removed.
 ///
 /// # Errors

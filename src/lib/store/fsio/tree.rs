@@ -40,7 +40,11 @@ pub fn empty(dir: BorrowedFd<'_>, path: &Path, keep: &[u8], prefix: &str, durabi
         }
         let temp = temp_name(prefix);
         let aside = path.join(&temp);
-        make_dir(dir, temp.as_bytes(), DIR_MODE).on("cannot make", &aside)?;
+        match make_dir(dir, temp.as_bytes(), DIR_MODE) {
+            // A directory takes a block. The files go where they are, and leave room for it.
+            Err(error) if is_full(&error) && unlink_files(dir, &doomed, path)? => continue,
+            other => other.on("cannot make", &aside)?,
+        }
         let temp_dir = open_here(dir, temp.as_bytes()).on("cannot open", &aside)?;
         for name in doomed {
             match rename_new(dir, &name, temp_dir.as_fd(), &name) {
@@ -58,6 +62,24 @@ pub fn empty(dir: BorrowedFd<'_>, path: &Path, keep: &[u8], prefix: &str, durabi
     Err(Error::conflict(format!("somebody goes on writing into {}", crate::stream::quote::path(path)))
         .at(path)
         .hint("stop it and run the command again"))
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Removes those of the names that are no directories; tells whether there was one.
+fn unlink_files(dir: BorrowedFd<'_>, names: &[Vec<u8>], path: &Path) -> Result<bool> {
+    let mut is_any = false;
+    for name in names {
+        match unlink(dir, name) {
+            Ok(()) => is_any = true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => is_any = true,
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {}
+            Err(error) => return Err(cannot(&error, &path.join(shown(name)))),
+        }
+    }
+    Ok(is_any)
 }
 
 /// Removes everything in the temporary directory `temp`, bringing the directories in it up one by one.
