@@ -138,7 +138,7 @@ fn find(args: &Args, cli: &Cli, store: &Store, text: &str) -> Result<Subject> {
         match history.resolve(&index, name) {
             Ok(id) => return in_snapshot(&history.manifest(&id)?, name, path),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Usage) => {
-                _ = first_error.get_or_insert(error)
+                _ = first_error.get_or_insert(error);
             }
             Err(error) => return Err(error),
         }
