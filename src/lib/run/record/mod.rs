@@ -39,6 +39,8 @@ use crate::stream::quote;
 
 /// The version of the document that is written here. A missing one, or 0, reads as this.
 pub const FORMAT_VERSION: i64 = 1;
+/// So much of a format version that is none is shown.
+const VERSION_CHARS_MAX: usize = 32;
 
 /// The members of run.json in the order in which the original declares them, as far as it is known (facts 1).
 pub const ORDER: &[&str] = &[
@@ -257,14 +259,28 @@ pub(in crate::run) fn tighten(store: &Store, run: &RunId) -> Result<()> {
 
 /// Refuses to write a document of a newer format (facts 10.9); reading one is allowed.
 fn refuse_newer(json: &Json, run: &RunId) -> Result<()> {
-    match json.get("format_version").and_then(Json::as_integer) {
-        Some(version) if version > FORMAT_VERSION => Err(Error::refused(format!(
+    match foreign_format(json) {
+        Some(version) => Err(Error::refused(format!(
             "run {} has format version {version}, and this program writes {FORMAT_VERSION}",
             quote::name(run.as_str().as_bytes())
         ))
         .hint("use a newer program for it; reading works")),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// The format version of a document if it is not one that is understood here, as a person may read it.
+#[must_use]
+pub fn foreign_format(json: &Json) -> Option<String> {
+    json.get("format_version").and_then(|version| foreign_version(&version.compact()))
+}
+
+/// The same of the text of the member. Only a whole number up to ours is known: what is larger than any number that fits,
+/// has a fraction or is no number at all was written by a program that knows more than this one.
+#[must_use]
+pub fn foreign_version(text: &str) -> Option<String> {
+    let is_known = text == "null" || text.parse::<i64>().is_ok_and(|version| version <= FORMAT_VERSION);
+    (!is_known).then(|| quote::masked(text.chars().take(VERSION_CHARS_MAX).collect::<String>().as_bytes()))
 }
 
 /// Changes run.json: reads it under the lock, lets `edit` change the tree, and writes it with the next revision and
