@@ -137,7 +137,9 @@ fn find(args: &Args, cli: &Cli, store: &Store, text: &str) -> Result<Subject> {
         let Some((name, path)) = text.get(..at).zip(text.get(at + 1..)) else { continue };
         match history.resolve(&index, name) {
             Ok(id) => return in_snapshot(&history.manifest(&id)?, name, path),
-            Err(error) if error.kind() == Kind::NotFound => _ = first_error.get_or_insert(error),
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Usage) => {
+                _ = first_error.get_or_insert(error);
+            }
             Err(error) => return Err(error),
         }
     }
