@@ -4,7 +4,7 @@ complete -c run-delete -l older-than -d 'Only those deleted at least so long ago
 complete -c run-delete -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-delete -l force -d 'Also delete a run that has not ended or cannot be read, as long as nobody executes it'
 complete -c run-delete -l prune-tombstones -d 'Remove what is left of runs that were deleted'
-complete -c run-delete -s n -l dry-run -d 'Say which and remove nothing'
+complete -c run-delete -s n -l dry-run -d 'Say what would be done, and change nothing'
 complete -c run-delete -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-delete -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-delete -s v -l verbose -d 'Say more on standard error'

@@ -89,7 +89,7 @@ complete -c run-events -n "__fish_run_events_using_subcommand tail" -s C -d 'The
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -s f -l follow -d 'Wait for more'
-complete -c run-events -n "__fish_run_events_using_subcommand tail" -l until-done -d 'Wait for more until the run has finished, failed or been cancelled'
+complete -c run-events -n "__fish_run_events_using_subcommand tail" -l until-done -d 'Wait for more until the run has finished, failed or been cancelled, by an event or its document'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l human -d 'One line an event for a person, as on a terminal'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'

@@ -51,7 +51,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand create" -l iterion
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l launch -d 'More members of the document, a JSON object' -r
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l parent -d 'The run that it is a child of' -r
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l parent-node -d 'The node of the parent that waits for it' -r
-complete -c run-record -n "__fish_run_record_using_subcommand create" -l run -d 'The run [default: $WT_RUN]' -r
+complete -c run-record -n "__fish_run_record_using_subcommand create" -l run -d 'Its id [default: one is made]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand create" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l queued -d 'Let it wait in a queue instead of running'
@@ -73,9 +73,11 @@ complete -c run-record -n "__fish_run_record_using_subcommand list" -l status -d
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l parent -d 'Only children of this run' -r
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l issue -d 'Only those that this issue triggered' -r
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l schedule -d 'Only those that this schedule triggered' -r
+complete -c run-record -n "__fish_run_record_using_subcommand list" -l limit -d 'Only the first N' -r
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l ids -d 'Print ids only'
+complete -c run-record -n "__fish_run_record_using_subcommand list" -l newest -d 'The newest first, by creation; what cannot be read comes before all'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
@@ -84,7 +86,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand list" -s h -l help
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l expect -d 'Write only if the status is one of these' -r
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l error -d 'Why, for people' -r
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l code -d 'Why, for machines: the failure code' -r
-complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l end-reason -d 'Which decision ended it: operator, pr_closed, pr_requeued, superseded' -r
+complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l end-reason -d 'Which decision ended it; any word, such as operator, pr_closed, pr_requeued, superseded' -r
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l continuation -d 'Who acts next: redelivery_pending, retry_armed, final' -r
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l expect-revision -d 'Write only if the document has this revision' -r
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
@@ -92,7 +94,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l sto
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l no-event -d 'Append no event'
-complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
+complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
@@ -104,7 +106,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand save" -l store -d 
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l no-event -d 'Append no event'
-complete -c run-record -n "__fish_run_record_using_subcommand save" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
+complete -c run-record -n "__fish_run_record_using_subcommand save" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
@@ -164,7 +166,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand pause" -l store -d
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l no-event -d 'Append no event'
-complete -c run-record -n "__fish_run_record_using_subcommand pause" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
+complete -c run-record -n "__fish_run_record_using_subcommand pause" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
@@ -176,7 +178,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand fail" -l checkpoin
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l expect -d 'Write only if the status is one of these' -r
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l error -d 'Why, for people' -r
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l code -d 'Why, for machines: the failure code' -r
-complete -c run-record -n "__fish_run_record_using_subcommand fail" -l end-reason -d 'Which decision ended it: operator, pr_closed, pr_requeued, superseded' -r
+complete -c run-record -n "__fish_run_record_using_subcommand fail" -l end-reason -d 'Which decision ended it; any word, such as operator, pr_closed, pr_requeued, superseded' -r
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l continuation -d 'Who acts next: redelivery_pending, retry_armed, final' -r
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l expect-revision -d 'Write only if the document has this revision' -r
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
@@ -187,7 +189,7 @@ complete -c run-record -n "__fish_run_record_using_subcommand fail" -l terminal 
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l at-launch -d 'It could not be launched: failed for good with the code LAUNCH_FAILED, and an event run_failed'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l no-event -d 'Append no event'
-complete -c run-record -n "__fish_run_record_using_subcommand fail" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
+complete -c run-record -n "__fish_run_record_using_subcommand fail" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
