@@ -105,9 +105,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let unless = if args.force { Unless::Executed } else { Unless::Ended };
     let mut status = Status::Done;
     for run in &runs {
-        let deleted = match args.dry_run {
-            true => delete::would(&store, run, unless),
-            false => delete::delete(&store, run, unless, |_| Ok(())),
+        let deleted = if args.dry_run {
+            delete::would(&store, run, unless)
+        } else {
+            delete::delete(&store, run, unless, |_| Ok(()))
         };
         match deleted {
             Ok(Deleted::Now) => say(cli, if args.dry_run { "delete" } else { "deleted" }, run),

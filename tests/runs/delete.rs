@@ -419,7 +419,7 @@ fn a_run_is_deleted_where_no_block_is_free() {
     for command in ["run-delete r", "run-prune --older-than 0 --grace 0"] {
         let sandbox = Sandbox::new();
         sandbox.make("r", "finished", "");
-        put(&sandbox.run_dir().join("run.log"), &"x".repeat(9000));
+        put(&sandbox.run_dir().join("run.log"), "x".repeat(9000));
         let disk = sandbox.path().join("disk");
         std::fs::create_dir(&disk).unwrap();
         let script = format!(

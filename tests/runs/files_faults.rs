@@ -47,7 +47,9 @@ fn survives(case: &Case<'_>) {
                 break;
             }
             reached = nth;
-            assert_ne!(done.code, 0, "{what} was not told");
+            // What removes things gets by on a full disk.
+            let gets_by = fault == "ENOSPC" && case.line.contains(&"remove");
+            assert!(done.code != 0 || gets_by, "{what} was not told");
             whole(&sandbox, &what);
             let again = feed(&sandbox, case.line, case.stdin);
             assert!(

@@ -132,7 +132,9 @@ fn no_writer_makes_a_run_that_create_refuses() {
         let sandbox = with_status("running");
         let makers = WRITERS.iter().filter(|(line, _)| line.len() > 1);
         for (line, stdin) in makers.map(|(line, stdin)| (*line, *stdin)).chain(others.map(|line| (line, ""))) {
-            let mut command = sandbox.program(line);
+            let is_create = line == ["run-record", "create"];
+            let mut command =
+                if is_create { sandbox.program(&[line, &["--run", id]].concat()) } else { sandbox.program(line) };
             command.env("WT_RUN", id);
             let done = run_with(command, stdin);
             let runs: Vec<_> = std::fs::read_dir(sandbox.path().join("store/runs")).unwrap().collect();

@@ -183,11 +183,7 @@ fn a_fallback_of_an_older_form_is_read() {
 fn ids_are_made_where_none_is_named() {
     let runs = Runs::new();
     let made: BTreeSet<String> = (0..20)
-        .map(|_| {
-            let mut command = runs.0.program(&["run-record", "create"]);
-            command.env_remove("WT_RUN");
-            parse(&run(command).ends(0))["run"].as_str().unwrap().to_owned()
-        })
+        .map(|_| parse(&runs.0.sh("run-record create").ends(0))["run"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(made.len(), 20);
     for id in &made {

@@ -124,7 +124,7 @@ impl Young {
         let Self { objects, bytes } = self;
         let seconds = grace.as_secs();
         let units = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")];
-        let unit = units.into_iter().find(|(unit, _)| seconds > 0 && seconds % unit == 0);
+        let unit = units.into_iter().find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit));
         let grace = unit.map_or_else(|| format!("{grace:?}"), |(unit, name)| format!("{}{name}", seconds / unit));
         (objects > 0)
             .then(|| format!("{objects} objects ({bytes} bytes) are younger than --grace {grace} and stay"))
