@@ -11,6 +11,7 @@ complete -c wt-write-manifest -l while-running -d 'Write although an unrelated e
 complete -c wt-write-manifest -l no-dedupe -d 'Write a manifest even if nothing changed'
 complete -c wt-write-manifest -l relocate -d 'Take another workspace than the run\'s as its own from now on'
 complete -c wt-write-manifest -l strict -d 'End with exit code 3 if there are gaps'
+complete -c wt-write-manifest -l again -d 'End with exit code 75 if only another capture was faster, so that the caller can begin again'
 complete -c wt-write-manifest -l allow-unterminated -d 'Take a list of records without version line and end mark'
 complete -c wt-write-manifest -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c wt-write-manifest -s q -l quiet -d 'No warnings and no summary; errors are still reported'

@@ -26,7 +26,8 @@ static PAGE: Page = Page {
         nothing anew. Then everything else is moved aside within the directory, and removed. A command that was killed anywhere is finished by the \
         next one.\n\n\
         Refused are: a run whose lock is held; a run that has not ended, whose document cannot be read or is of a newer format, \
-        unless `--force` is given; and a directory that is a symbolic link. Nothing outside of the directory is removed: links in it \
+        unless `--force` is given; one that has not ended, even then, if the process that its `.pid` names is there or a run that \
+        waits for it is executed; and a directory that is a symbolic link. Nothing outside of the directory is removed: links in it \
         are removed and not followed, and where something is mounted in it the work ends.\n\n\
         Snapshots of the run's workspace go with it. Their objects are shared by all runs and stay; wt-prune(1) removes those that nothing \
         needs any more, and run-prune(1) does both. A run that is not there is no error; its id is not marked as deleted.\n\n\
@@ -42,7 +43,10 @@ static PAGE: Page = Page {
         (3, "of several runs some were left, and named"),
         (4, "the run's document is damaged; nothing was changed"),
         (5, "the run has not ended, or its directory is a link; nothing was changed"),
-        (6, "the run's lock is held, nothing was changed; or a writer did not end in time, and the run is deleted"),
+        (
+            6,
+            "somebody executes the run, nothing was changed; or a writer did not end in time, and the run is deleted",
+        ),
         (8, "something could not be removed; the run is deleted if the message says so"),
     ],
     environment: &["WT_STORE", "WT_WORKSPACE", "WT_LOCK_WAIT", "WT_FSYNC", "ITERION_HOME", "HOME"],

@@ -10,6 +10,7 @@ use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::run::pid;
+use workspacetrack::run::record::fresh;
 use workspacetrack::store::Store;
 use workspacetrack::store::id::RunId;
 use workspacetrack::store::process::Process;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let (store, run) = cli.env.run_store(&args.run)?;
     let mut next = Next::new(&args.command)?;
+    fresh::made(&store, &run)?;
     let lock = take(&store, &run, args.wait)?;
     if let Some(kind) = lock.network() {
         cli.warn(format!("the run lies on {kind}: other machines may not see that its lock is held"));

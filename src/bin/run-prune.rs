@@ -28,7 +28,8 @@ static PAGE: Page = Page {
         A run is needed by a run that may go on and names it as its parent, its child, the root of its tree, the run that it was forked from or \
         the run whose failure it works on; and by a watch that is active or a mission that has not ended.\n\n\
         A history without a document stays and is only mentioned, since nobody can say whether its run has ended; run-delete(1) with `--force` deletes it. \
-        One whose document cannot be read is named and stays. A run that has changed since it was chosen \
+         One whose document cannot be read is named and stays, and so does \
+         every run that the unreadable document names or that names its run: nobody can say whether it is needed. A run that has changed since it was chosen \
         stays too.\n\n\
         Then objects are removed that no snapshot of any run needs, as wt-prune(1) does with `--grace`. If that fails, the runs are deleted all \
         the same, and the code is 3. `--tombstones` also removes what is left of runs that were deleted at least so long ago; their ids can be used again then.\n\n\

@@ -9,22 +9,26 @@ use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::history::json;
+use workspacetrack::store::Store;
+use workspacetrack::store::id::RunId;
 use workspacetrack::stream::quote;
 
 static PAGE: Page = Page {
     name: "wt-du",
     about: "say who in a store needs how many bytes",
     synopsis: &[
-        "[--by run | snapshot | dir | file | extension] [--depth N] [--run ID] [--warn-bytes SIZE]",
+        "[--by run | snapshot | dir | file | extension] [--depth N] [--run ID | --all-runs] [--warn-bytes SIZE]",
         "--growth [--run ID]",
         "--retention [--run ID]",
     ],
-    description: "Counts the contents that snapshots name, each once. `--by` says what a row stands for; `--run` counts one run \
-        only. What is unique to a row is named by nothing else in the store: that much would be free if only it went.\n\n\
+    description: "Counts the contents that snapshots name, each once. `--by` says what a row stands for; `--run`, or \
+        `WT_RUN`, counts one run only, unless `--all-runs` is given. What is unique to a row is named by nothing else in the store: that much would be free if only it went.\n\n\
         `--growth` shows what each snapshot of a run's chain brought that none before it had, oldest first, on a terminal \
         with a bar. `--retention` shows what some choices of wt-forget(1) options would free.\n\n\
-        On standard error it says what the pool holds and what wt-prune(1) without grace would remove. Nothing is changed.",
-    output: "Lines of TOTAL, UNIQUE, SHARED and NAME, the largest first; with `--growth` of BYTES, ID and own label; with \
+        Only the contents of files of workspaces are counted, not manifests, events and other documents of a run; \
+        `du -sh STORE/runs/*` shows the space of those on the disk, and `du -sh STORE` that of all.\n\n\
+        On standard error it says how much all rows name together, what the pool holds and what wt-prune(1) without grace would remove. Nothing is changed.",
+    output: "Lines of TOTAL, UNIQUE, SHARED and NAME, the largest first, on a terminal below a line that says so; with `--growth` of BYTES, ID and own label; with \
         `--retention` of BYTES, SNAPSHOTS and options; separated by tabs, in bytes. With `--json` objects with the same \
         members, and at the end one with `pool`.",
     exit: &[
@@ -59,6 +63,9 @@ struct Args {
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
+    /// Count all runs of the store, also where --run or `WT_RUN` names one
+    #[arg(long, conflicts_with_all = ["growth", "retention"])]
+    all_runs: bool,
     /// What a row stands for
     #[arg(long, value_enum, default_value = "run", conflicts_with_all = ["growth", "retention"])]
     by: Rows,
@@ -103,7 +110,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         return Ok(Status::Done);
     }
     let census = Census::take(&store)?;
-    let run = cli.env.run_if_named(&args.run)?;
+    let run = if args.all_runs { None } else { cli.env.run_if_named(&args.run)? };
     if args.retention {
         for choice in du::choices(&store, &cli.env.run(&args.run)?, &census)? {
             let numbers = [("bytes", choice.bytes), ("snapshots", choice.snapshots as u64)];
@@ -117,11 +124,15 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             Rows::File => By::File,
             Rows::Extension => By::Extension,
         };
+        if cli.is_terminal() && !cli.json() {
+            cli.out.line(b"TOTAL\tUNIQUE\tSHARED\tNAME");
+        }
         for row in du::rows(&store, run.as_ref(), &census, by)? {
             let name = if cli.json() { row.name.clone() } else { quote::c_quote(&row.name).into_owned() };
             let numbers = [("total", row.total), ("unique", row.unique), ("shared", row.shared())];
             write(cli, &numbers, &[("name", &name)]);
         }
+        tell_total(cli, &store, run.as_ref(), &census)?;
     }
     tell_pool(cli, census.pooled(&store)?, args.warn_bytes);
     for error in &census.unread {
@@ -149,6 +160,20 @@ fn write(cli: &mut Cli, numbers: &[(&str, u64)], texts: &[(&str, &[u8])]) {
         .chain(texts.iter().map(|(_, text)| text.to_vec()))
         .collect();
     cli.out.line(&fields.join(&b'\t'));
+}
+
+/// Rows share contents, so their totals add up to more than there is.
+fn tell_total(cli: &Cli, store: &Store, run: Option<&RunId>, census: &Census) -> Result<()> {
+    let (of, bytes) = match run {
+        Some(run) => {
+            let rows = du::rows(store, Some(run), census, By::Run)?;
+            let hint = if cli.env.get("WT_RUN").is_some() { "; --all-runs counts the whole store" } else { "" };
+            (format!("run {}{hint}", quote::name(run.as_str().as_bytes())), rows.iter().map(|row| row.total).sum())
+        }
+        None => ("all runs of the store".to_owned(), census.total()),
+    };
+    cli.note(format!("{bytes} bytes of contents in all, each counted once, in {of}"));
+    Ok(())
 }
 
 fn tell_pool(cli: &mut Cli, pool: Pooled, limit: Option<u64>) {

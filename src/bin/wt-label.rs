@@ -137,6 +137,15 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         [] if args.list => return list(&args, cli, &history, "*"),
         [glob] if args.list => return list(&args, cli, &history, glob),
         [] if args.reflog => return reflog(&args, cli, &history, None),
+        [] if !(args.resolve
+            || args.next
+            || args.delete
+            || args.boundary
+            || args.create
+            || args.expect.is_some()) =>
+        {
+            return Err(Error::usage("no label is named").hint("'wt-label --list' lists them"));
+        }
         [label] if args.reflog => return reflog(&args, cli, &history, Some(label)),
         [prefix] if args.next => {
             let label = history.next_label(&history.index()?, prefix)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use workspacetrack::act::capture::{self, Captured, LabelWish, Request};
+use workspacetrack::act::capture::{self, Captured, LOST_RACE, LabelWish, Request};
 use workspacetrack::act::unchanged::{self, Guess, Read};
 use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
@@ -37,6 +37,7 @@ static PAGE: Page = Page {
         (5, "the run's snapshots are of another workspace"),
         (6, "a stale stream, --parent is not head, a --label-create that exists, or a lock not had in time"),
         (7, "the walk met too many files"),
+        (75, "with --again: another capture was faster, and nothing was changed"),
     ],
     environment: &["WT_STORE", "WT_RUN", "WT_FSYNC", "WT_LOCK_WAIT", "ITERION_WORKSPACE_TRACK"],
     examples: &[Example {
@@ -89,6 +90,9 @@ struct Args {
     /// End with exit code 3 if there are gaps
     #[arg(long)]
     strict: bool,
+    /// End with exit code 75 if only another capture was faster, so that the caller can begin again
+    #[arg(long)]
+    again: bool,
     /// Take a list of records without version line and end mark
     #[arg(long)]
     allow_unterminated: bool,
@@ -118,7 +122,13 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let is_failed = matches!(read, Read::Read(Outcome::Failed(..)));
     let root = root.filter(|_| !is_failed).unwrap_or_else(|| cli.env.workspace_path(&args.workspace));
     let history = history(&args, cli, &root)?;
-    let mut captured = capture(&history, read, guess, &request)?;
+    let mut captured = match capture(&history, read, guess, &request) {
+        Err(error) if args.again && error.facts().iter().any(|(fact, _)| *fact == LOST_RACE) => {
+            cli.note(error);
+            return Ok(Status::Again);
+        }
+        other => other?,
+    };
     if captured.is_reused && cli.json() {
         captured.manifest = history.manifest(&captured.manifest.id)?;
     }

@@ -285,7 +285,9 @@ impl World {
             cap_bytes: CAP_BYTES,
         };
         let index = self.history.index().unwrap();
-        let prepared = rewind::prepare(&self.place(), &index, &request, &|_, _| false).unwrap();
+        // Whoever rewinds here knows that the run stood still since its newest boundary.
+        let stops = rewind::Evidence { between: &|_, _| false, since: &|_| true };
+        let prepared = rewind::prepare(&self.place(), &index, &request, &stops).unwrap();
         let (bank, _) = self.capture(LabelWish::Next(format!("rewind-backup:{node}")));
         let (report, findings) =
             rewind::carry_out(&self.place(), &index, &request, &prepared, Some(&bank)).unwrap();

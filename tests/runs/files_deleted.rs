@@ -108,6 +108,13 @@ fn no_writer_touches_a_run_from_the_future() {
         feed(&sandbox, line, stdin).says(5, "format version 2");
         assert_eq!(paths(&sandbox), before, "{line:?}");
     }
+    for version in ["99999999999999999999999", "1e3", "1.5", "\"2\"", "[1]"] {
+        sandbox.put("run.json", format!(r#"{{"format_version":{version},"status":"running"}}"#));
+        for (line, stdin) in WRITERS.iter().filter(|(line, _)| !line.contains(&"presign")) {
+            feed(&sandbox, line, stdin).says(5, "format version");
+            assert_eq!(paths(&sandbox), before, "{version} {line:?}");
+        }
+    }
     let done = go(&sandbox, &["run-message", "list"]);
     assert!(done.err.contains("newer program"), "{}", done.err);
     done.ends(0).clear();

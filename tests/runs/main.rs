@@ -16,6 +16,7 @@ mod attachments;
 mod files_deleted;
 mod files_faults;
 mod files_race;
+mod hostile;
 mod interactions;
 mod messages;
 mod plans_tools;

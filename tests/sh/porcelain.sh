@@ -114,7 +114,12 @@ test_the_dispatcher_finds_programs_and_scripts() {
 	id=$(script wt capture -q before)
 	[ "$(script wt label before)" = "$id" ] || fail "wt label"
 	[ "$(script wt wt-label before)" = "$id" ] || fail "wt wt-label"
-	script wt help | grep -q '^  restore$' || fail "the list of commands"
+	script wt help | grep -q '^  capture  *captures the workspace' || fail "what a script does"
+	script wt run-node --help | grep -q '^usage: wt-run-node' || fail "it runs, too"
+	! script wt help | grep -q setup || fail "what is no command"
+	script wt help | grep -q '^  run-node  *runs a command' || fail "a script that is called as programs are"
+	script wt help | grep -q '^  run-record  *[a-z]' || fail "what another program does"
+	script wt help | grep -q '^  restore  *[a-z]' || fail "the list of commands"
 }
 
 test_leading_dashes_and_odd_names_pass() {
@@ -171,6 +176,90 @@ test_the_off_switch_leaves_no_trace() {
 	export ITERION_WORKSPACE_TRACK
 	[ -z "$(script wt-capture before)" ] || fail "an id was printed"
 	[ ! -e "$HOME/.iterion" ] || fail "a store was made"
+}
+
+# Only a lost race is run again; an engine that holds its lock would still hold it.
+test_only_a_lost_race_is_begun_again() {
+	workspace
+	script wt-capture -q before >/dev/null
+	dir=$(dirname "$(find "$HOME" -name workspace -path '*/runs/*')")
+	(
+		flock 9
+		: >../held
+		exec sleep 60
+	) 9>"$dir/.lock" &
+	holder=$!
+	until [ -e ../held ]; do :; done
+	for what in wt-capture wt-bank 'wt-undo HEAD'; do
+		# shellcheck disable=SC2086 # a script and its argument
+		expect 6 script $what 2>../said >/dev/null
+		[ "$(grep -c error: ../said)" -eq 1 ] || fail "$what: $(cat ../said)"
+		! grep -q 'beginning again' ../said || fail "$what: $(cat ../said)"
+	done
+	kill "$holder"
+	wait "$holder" 2>/dev/null || :
+}
+
+# Another capture is published while this one walks, each time or once.
+test_a_capture_that_lost_a_race_begins_again() {
+	workspace
+	script wt-capture -q before >/dev/null
+	mkdir ../racing
+	real=$(command -v wt-write-manifest)
+	cat >../racing/wt-write-manifest <<-END
+		#!/bin/sh
+		echo x >>../tries
+		if [ "\$(wc -l <../tries)" -le "\$RACES" ]; then
+			cat >../stream
+			echo x >>raced
+			wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | $real -z -q >/dev/null
+			exec $real "\$@" <../stream
+		fi
+		exec $real "\$@"
+	END
+	chmod +x ../racing/wt-write-manifest
+	PATH=$SCRATCH/racing:$PATH
+	RACES=1 && export RACES
+	expect 0 script wt-capture again >../out 2>../said
+	grep -q 'beginning again' ../said || fail "$(cat ../said)"
+	RACES=9
+	: >../tries
+	expect 6 script wt-capture never >../out 2>../said
+	[ "$(wc -l <../tries)" -eq 4 ] || fail "$(cat ../tries)"
+	grep -q 'error: other captures were faster each time' ../said || fail "$(cat ../said)"
+}
+
+test_an_undo_that_changed_nothing_needs_no_undo() {
+	workspace
+	script wt-capture -q before >/dev/null
+	script wt-undo before >../out 2>../said
+	! grep -q 'this undoes it' ../said || fail "$(cat ../said)"
+	echo changed >one
+	script wt-undo before 'a dir' >../out 2>../said
+	! grep -q 'this undoes it' ../said || fail "$(cat ../said)"
+	script wt-undo before one >../out 2>../said
+	grep -q 'this undoes it' ../said || fail "$(cat ../said)"
+}
+
+# A store is never inherited from a directory above; who begins one below another is told so, once.
+test_a_store_below_another_one_is_named() {
+	workspace
+	script wt-boundary pre build >/dev/null 2>../said
+	! grep -q 'has one already' ../said || fail "the first store: $(cat ../said)"
+	cd 'a dir'
+	expect 2 wt-log 2>../../said
+	grep -q "there is no run 'demo', and no store '.*-ws-a dir'" ../../said || fail "$(cat ../../said)"
+	grep -q -- '-C' ../../said || fail "$(cat ../../said)"
+	run-record list >/dev/null 2>../../said
+	grep -q "there is no store '.*-ws-a dir'" ../../said || fail "$(cat ../../said)"
+	script wt-boundary pre build 2>../../said >/dev/null
+	[ "$(grep -c "'.*/ws' above has one already" ../../said)" -eq 1 ] || fail "$(cat ../../said)"
+	script wt-boundary post build 2>../../said >/dev/null
+	! grep -q 'has one already' ../../said || fail "it is there: $(cat ../../said)"
+	cd .. && mkdir named && cd named
+	script wt-boundary --store ../../named pre build 2>../../said >/dev/null
+	! grep -q 'has one already' ../../said || fail "it was named: $(cat ../../said)"
+	wt-label 2>../../said && fail "no label is named" || grep -q -- '--list' ../../said || fail "$(cat ../../said)"
 }
 
 test_a_capture_waits_for_a_restore_and_gives_up_in_time() {

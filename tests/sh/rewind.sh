@@ -184,6 +184,7 @@ test_two_pauses_at_one_node_keep_both_edits() {
 test_an_empty_scope_restores_nothing_and_claims_nothing() {
 	workspace
 	boundary pre build >/dev/null
+	boundary fail build >/dev/null
 	echo mine >mine
 	tree >../before
 	rewind --node build
@@ -248,7 +249,7 @@ test_the_highest_iteration_not_above_the_wanted_one_is_the_pivot() {
 	expect 2 rewind --node other
 	grep -q "no boundary before node 'other'" ../said || fail "$(cat ../said)"
 	expect 2 rewind --run nothing --node build
-	grep -q "nothing of run 'nothing' was captured" ../said || fail "$(cat ../said)"
+	grep -q "there is no run 'nothing' in the store" ../said || fail "$(cat ../said)"
 	[ "$(run-events cat 2>/dev/null | wc -l)" -eq 0 ] || fail "an event of a rewind that was none"
 }
 
@@ -372,6 +373,72 @@ test_a_process_that_died_without_a_mark_leaves_undecided_paths() {
 	[ -e debris ] && [ ! -e made ] || fail "the wrong one went"
 	sh -c "$(sed -n 's/.*this takes them back: //p' ../said)" >/dev/null 2>&1 || fail "the command in $(cat ../said)"
 	[ ! -e debris ] || fail "the debris stays"
+}
+
+# Behind a node that never ended nobody can tell either; with the end marked it is the run's.
+test_what_follows_the_last_boundary_of_a_node_that_never_ended_is_undecided() {
+	workspace
+	boundary pre work >/dev/null
+	echo debris >part
+	rewind --node work --dry-run
+	reported undecided part
+	rewind --node work
+	reported undecided part
+	[ "$(lines left)" -eq 0 ] && [ -e part ] || fail "it was left to somebody: $(cat ../report)"
+	grep -q "nothing was restored: no boundary shows" ../said || fail "$(cat ../said)"
+	! grep -q 'this undoes it' ../said || fail "there is nothing to undo: $(cat ../said)"
+	# A run that was found dead has not stopped by itself; one that said that it stopped has.
+	run-events append -q --type run_interrupted --data '{}' >/dev/null
+	rewind --node work --dry-run
+	reported undecided part
+	cp ../said ../before
+	rewind --node work --dry-run --restore-scope full
+	reported delete part
+	sh -c "$(sed -n 's/.*this takes them back: \(.*\); so does .*/\1/p' ../before)" >/dev/null 2>&1 || fail "$(cat ../before)"
+	[ ! -e part ] || fail "the debris stays"
+
+	node plan 0 'echo plan >plan'
+	boundary pre after >/dev/null
+	echo mine >mine
+	rewind --node after --dry-run
+	reported undecided mine
+	run-events append -q --type run_paused --data '{}' >/dev/null
+	rewind --node after --dry-run
+	reported left mine
+	boundary pause after >/dev/null
+	echo third >third
+	rewind --node after --dry-run
+	reported left third
+}
+
+test_a_wrong_iteration_is_named() {
+	workspace
+	node build 0 'echo node >one'
+	rewind --node build --iter 7
+	grep -q "there is no iteration 7 of node 'build'; going back to 0" ../said || fail "$(cat ../said)"
+	grep -q 'this undoes it' ../said || fail "$(cat ../said)"
+	rewind --node build --iter 0
+	! grep -q 'there is no iteration' ../said || fail "$(cat ../said)"
+}
+
+# The record is the engine's; the commands that bring it in line are named, and work.
+test_what_the_record_needs_after_a_rewind_is_named() {
+	workspace
+	run-record create -q --workflow w >/dev/null
+	run-record set-status -q running >/dev/null
+	script wt-run-node build -- false 2>../said || :
+	grep -q "run-record fail --resumable" ../said || fail "what comes first: $(cat ../said)"
+	expect 5 rewind --node build --iter 0
+	grep -q "run-reconcile --run demo" ../said || fail "$(cat ../said)"
+	run-record fail -q --resumable >/dev/null
+	rewind --node build --dry-run
+	! grep -q 'keep machines' ../said || fail "a dry run asks for nothing"
+	rewind --node build
+	sh -c "$(sed -n 's/.*keep machines from resuming the run: //p' ../said)" >/dev/null || fail "$(cat ../said)"
+	run-record get >../record
+	grep -q '"paused_operator"' ../record && grep -q '"resume_requires_explicit": *true' ../record || fail "$(cat ../record)"
+	rewind --node build
+	! grep -q 'set-status' ../said || fail "it is parked already"
 }
 
 # W5: an edit within a stop to a file that the run touched, too.

@@ -92,6 +92,33 @@ fn a_link_a_directory_or_a_fifo_in_the_place_of_an_object_is_not_read() {
 }
 
 #[test]
+fn a_path_in_a_snapshot_is_its_file() {
+    let sandbox = Sandbox::new();
+    sandbox.file("src/a:b.c", "old\n").link("link", "src/a:b.c");
+    let cat = |args: &[&str]| sandbox.run(&[&["wt-cat-object"], args].concat());
+    sandbox.capture("pre:build:0");
+    sandbox.file("src/a:b.c", "newer\n");
+    sandbox.capture("post:build:0");
+    assert_eq!(cat(&["pre:build:0:src/a:b.c"]).quietly_ok(), "old");
+    assert_eq!(cat(&["HEAD:src/a:b.c"]).quietly_ok(), "newer");
+    assert_eq!(cat(&["-s", "HEAD~1:src/a:b.c"]).quietly_ok(), "4");
+    assert_eq!(cat(&["HEAD:link"]).stdout, b"src/a:b.c");
+    assert_eq!(cat(&["-e", "HEAD:link", "HEAD:src/a:b.c"]).quietly_ok(), "");
+    assert_eq!(cat(&["-e", "HEAD:link", "HEAD:none"]).exits(1), "");
+    for (text, said) in [
+        ("HEAD:none", "'none' is not in snapshot 'HEAD'"),
+        ("pre:none:0:src/a:b.c", "no snapshot or label"),
+        ("HEAD:../etc", "not a path in a snapshot"),
+        ("HEAD:", "not a path in a snapshot"),
+    ] {
+        let said_really = cat(&[text]).fails(2);
+        assert!(said_really.contains(said), "{text}: {said_really}");
+    }
+    let unnamed = sandbox.call().env("WT_RUN", "").run(&["wt-cat-object", "HEAD:link"]).fails(2);
+    assert!(unnamed.contains("no run is named"), "{unnamed}");
+}
+
+#[test]
 fn a_store_that_is_not_there_holds_nothing() {
     let sandbox = Sandbox::new();
     sandbox.run(&["wt-cat-object", "-e", &oid("")]).exits(1);

@@ -39,6 +39,17 @@ fn rows_of_every_kind_count_contents_once() {
 }
 
 #[test]
+fn a_run_that_the_environment_names_does_not_hide_the_others() {
+    let box_ = store();
+    let own = box_.run("wt-du", &["--run", "r"]);
+    assert!(own.err.contains("130 bytes of contents in all, each counted once, in run 'r'"), "{own:?}");
+    let all = box_.run("wt-du", &["--run", "r", "--all-runs"]);
+    assert!(all.err.contains("137 bytes of contents in all"), "{all:?}");
+    assert_eq!(all.ok().lines().count(), 2);
+    let _ = box_.run("wt-du", &["--all-runs", "--growth"]).exits(2);
+}
+
+#[test]
 fn growth_is_what_each_snapshot_brought() {
     let box_ = store();
     let growth = du(&box_, &["--run", "r", "--growth"]);

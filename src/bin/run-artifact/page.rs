@@ -34,8 +34,8 @@ to date; when that fails the artifact stays and the program ends in 3. With `--p
 it.
 
 An event goes with the change; it is appended after it, so that who hears of it finds it. When the event cannot be appended \
-the change stays, the program warns and ends in 3, and the same command again adds what is missing. `--no-event` appends \
-none. Without `--while-running` nothing is done while a process that did not start this one holds the engine lock `.lock`, \
+the change stays, the program warns and ends in 3, and the same command again adds what is missing, with the `--version` that the warning names where it gave none. \
+`--no-event` appends none. Without `--while-running` nothing is done while a process that did not start this one holds the engine lock `.lock`, \
 since such an engine numbers the events itself.
 
 `latest` is the version that the index names, if it can be read, else the highest number in the directory. POINTER is a JSON \

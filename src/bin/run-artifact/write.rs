@@ -53,7 +53,11 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
         ("new", Json::boolean(written.is_new)),
         ("written_at", Json::string(&written.written_at)),
     ]);
-    let told = cli.receipt(receipt, &written.told);
+    let again = match options.number {
+        Some(_) => "the same command again".to_owned(),
+        None => format!("the same command with --version {}", written.version),
+    };
+    let told = cli.receipt_with(receipt, &written.told, &again);
     Ok(worse(told, cli.unindexed(written.unindexed.as_ref(), "run-artifact reindex")))
 }
 

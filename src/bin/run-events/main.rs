@@ -20,7 +20,6 @@ use workspacetrack::run::events::damage::{Cause, Damage, Tally, Verdict, Weight}
 use workspacetrack::run::events::source;
 use workspacetrack::store::id::RunId;
 use workspacetrack::store::{Store, layout};
-use workspacetrack::stream::quote;
 
 /// The command line: one of five.
 #[derive(Args)]
@@ -62,9 +61,7 @@ impl LogArgs {
         let file = source::open(&path)?;
         let dir = layout::run(store.root(), &run);
         if file.is_none() && !dir.is_dir() {
-            return Err(Error::not_found(format!("there is no run {}", quote::name(run.as_str().as_bytes())))
-                .at(dir)
-                .hint("name another run with --run, or another store with --store"));
+            return Err(store.no_run(&run));
         }
         Ok((path, file, run))
     }

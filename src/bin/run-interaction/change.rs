@@ -65,7 +65,7 @@ pub(crate) fn ask(options: &AskOptions, cli: &mut Cli) -> Result<Status> {
         tenant: options.tenant.clone(),
     };
     let changed = interaction::ask(&store, &run, &question, options.event.companion())?;
-    Ok(receipt(&changed, cli))
+    Ok(receipt(&changed, SAME, cli))
 }
 
 #[derive(Args)]
@@ -86,7 +86,7 @@ pub(crate) fn answer(options: &AnswerOptions, cli: &mut Cli) -> Result<Status> {
     let answers = documents::object("the answers", &options.answers)
         .map_err(|error| expecting(error, "'{\"approved\":true}'"))?;
     let changed = interaction::answer(&store, &run, &id, &answers, options.event.companion())?;
-    Ok(receipt(&changed, cli))
+    Ok(receipt(&changed, SAME, cli))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -140,7 +140,12 @@ pub(crate) fn turn(options: &TurnOptions, cli: &mut Cli) -> Result<Status> {
         reopens: options.reopen,
     };
     let changed = interaction::turn(&store, &run, &id, &turn, options.event.companion())?;
-    Ok(receipt(&changed, cli))
+    let turns = turns_of(&changed);
+    let again = match options.expect {
+        Some(_) => SAME.to_owned(),
+        None => format!("the same command with --expect {}", turns.saturating_sub(1)),
+    };
+    Ok(receipt(&changed, &again, cli))
 }
 
 #[derive(Args)]
@@ -154,7 +159,14 @@ pub(crate) struct RetireOptions {
 pub(crate) fn retire(options: &RetireOptions, cli: &mut Cli) -> Result<Status> {
     let (store, run) = cli.env.run_store(&options.run)?;
     let id = Component::named("interaction id", &options.id)?;
-    Ok(receipt(&interaction::retire(&store, &run, &id)?, cli))
+    Ok(receipt(&interaction::retire(&store, &run, &id)?, SAME, cli))
+}
+
+/// What makes up for an event that is missing, where the command changes nothing the second time.
+const SAME: &str = "the same command again";
+
+fn turns_of(changed: &Changed) -> usize {
+    changed.json.get("turns").map(Json::elements).unwrap_or_default().len()
 }
 
 /// Shows the form of what was given in another one.
@@ -167,8 +179,8 @@ fn expecting(error: Error, example: &str) -> Error {
     }
 }
 
-fn receipt(changed: &Changed, cli: &mut Cli) -> Status {
-    let turns = changed.json.get("turns").map(Json::elements).unwrap_or_default().len();
+fn receipt(changed: &Changed, again: &str, cli: &mut Cli) -> Status {
+    let turns = turns_of(changed);
     let mut receipt = Json::object([
         ("id", Json::string(&changed.json.text_of("id"))),
         ("state", Json::string(State::of(&changed.json).as_str())),
@@ -177,5 +189,5 @@ fn receipt(changed: &Changed, cli: &mut Cli) -> Status {
     if turns > 0 {
         receipt.set("turns", Json::integer(i64::try_from(turns).unwrap_or(i64::MAX)));
     }
-    cli.receipt(receipt, &changed.told)
+    cli.receipt_with(receipt, &changed.told, again)
 }

@@ -40,8 +40,8 @@ into another round. The event is `review_turn`; its member `turn` counts from 1.
 `retire` says that nobody wants an answer any more; it may be said again.
 
 An event goes with the change; it is appended after it, so that who hears of it finds it. When the event cannot be appended \
-the change stays, the program warns and ends in 3, and the same command again adds what is missing. `--no-event` appends \
-none. Without `--while-running` nothing is done while a process that did not start this one holds the engine lock `.lock`, \
+the change stays, the program warns and ends in 3, and the same command again adds what is missing, a `turn` with the `--expect` that the warning names. \
+`--no-event` appends none. Without `--while-running` nothing is done while a process that did not start this one holds the engine lock `.lock`, \
 since such an engine numbers the events itself.
 
 All writers of the run's documents hold `.write.lock`, refuse a run that was deleted and one whose `format_version` is newer \

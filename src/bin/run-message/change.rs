@@ -7,6 +7,7 @@ use workspacetrack::cli::{Cli, Status};
 use workspacetrack::error::Result;
 use workspacetrack::run::json::Json;
 use workspacetrack::run::message::{self, Changed, Draft, Repeat, State};
+use workspacetrack::stream::quote;
 
 /// What is sent.
 #[derive(Args)]
@@ -43,7 +44,13 @@ impl MessageArgs {
             tenant: self.tenant.clone(),
         };
         let changed = message::queue(&store, &run, &draft, repeat, self.event.companion())?;
-        let status = receipt(&changed, cli);
+        let again = if draft.id.is_empty() {
+            let id = changed.json.text_of("id");
+            format!("the same command with --id {}", quote::shell_word(&id))
+        } else {
+            SAME.to_owned()
+        };
+        let status = receipt(&changed, &again, cli);
         Ok((changed, status))
     }
 }
@@ -90,14 +97,17 @@ pub(crate) struct AdvanceOptions {
 pub(crate) fn advance(options: &AdvanceOptions, target: State, cli: &mut Cli) -> Result<Status> {
     let (store, run) = cli.env.run_store(&options.run)?;
     let changed = message::advance(&store, &run, &options.id, target, options.event.companion())?;
-    Ok(receipt(&changed, cli))
+    Ok(receipt(&changed, SAME, cli))
 }
 
-fn receipt(changed: &Changed, cli: &mut Cli) -> Status {
+/// What makes up for an event that is missing, where the command changes nothing the second time.
+const SAME: &str = "the same command again";
+
+fn receipt(changed: &Changed, again: &str, cli: &mut Cli) -> Status {
     let receipt = Json::object([
         ("id", Json::string(&changed.json.text_of("id"))),
         ("status", Json::string(&changed.json.text_of("status"))),
         ("new", Json::boolean(changed.is_new)),
     ]);
-    cli.receipt(receipt, &changed.told)
+    cli.receipt_with(receipt, &changed.told, again)
 }

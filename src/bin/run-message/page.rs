@@ -37,7 +37,8 @@ message in its last state.
 
 The events are `user_message_queued`, `user_message_delivered`, `user_message_consumed` and `user_message_cancelled`. An \
 event goes with the change; it is appended after it, so that who hears of it finds it. When the event cannot be appended the \
-change stays, the program warns and ends in 3, and the same command again adds what is missing. `--no-event` appends none. \
+change stays, the program warns and ends in 3, and the same command again adds what is missing, with the `--id` that the \
+warning names where it gave none. `--no-event` appends none. \
 Without `--while-running` nothing is done while a process that did not start this one holds the engine lock `.lock`, since \
 such an engine numbers the events itself. Who sends a message to a run while such an engine works needs one of the two \
 options.

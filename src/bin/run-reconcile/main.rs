@@ -2,7 +2,7 @@
 
 mod page;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -53,7 +53,8 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let store = cli.env.store(&args.run.store, &cli.env.workspace_path(&args.run.workspace))?;
     let named = if args.all { None } else { Some(one_run(&args, cli)?) };
     let rules = Rules { grace: args.grace, trust_network: args.trust_locks };
-    let mut scan = Scan { store: &store, rules, dry_run: args.dry_run, known: HashMap::new() };
+    let mut scan =
+        Scan { store: &store, rules, dry_run: args.dry_run, known: HashMap::new(), foreign: HashSet::new() };
     let Some(asked) = &args.watch else {
         return match &named {
             Some(run) => scan.one(run, cli),
@@ -106,6 +107,8 @@ struct Scan<'a> {
     dry_run: bool,
     /// What was last said of each run; a watch says it once.
     known: HashMap<RunId, String>,
+    /// What was said to be no run.
+    foreign: HashSet<String>,
 }
 
 impl Scan<'_> {
@@ -128,7 +131,18 @@ impl Scan<'_> {
             if is_told() {
                 break;
             }
-            let Entry::Run(run) = entry else { continue };
+            let run = match entry {
+                Entry::Run(run) => run,
+                Entry::Bare(_) | Entry::Deleted(_) => continue,
+                Entry::Foreign(name) => {
+                    status = Status::Partial;
+                    let name = quote::name(name.as_encoded_bytes());
+                    if self.foreign.insert(name.clone()) {
+                        cli.warn(format!("run {name} is left alone: its name is no run id"));
+                    }
+                    continue;
+                }
+            };
             match self.look(&run) {
                 Ok((Verdict::Idle(_), None)) if !cli.verbose() => {
                     self.known.remove(&run);

@@ -12,6 +12,9 @@ A run whose engine was killed still says `running` in its run.json, and nobody m
 ends their episode: status `failed_resumable`, `failure_code` `PROCESS_ORPHANED`, and one event `run_interrupted` whose data say why, with \
 `source` `orphan_reconcile`. The checkpoint stays; without one a resume begins at the entry. Nothing else is changed.
 
+Whose the changes in the workspace are that the dead process left, it does not say. `wt-boundary fail NODE ITERATION`, before anybody edits, marks them as the \
+run's, and wt-rewind(1) can take them back; without it they are undecided.
+
 What is asked of a run that says `running`, in this order:
 
 Is the process that the file `.pid` names there? Then the run is `attached`. A process that got the same number later, one that has ended \
@@ -54,6 +57,6 @@ object with `run`, `verdict`, `detail`, and for an orphan `done`, `outcome_seq`,
             script: "run-reconcile --all --watch 30s & watcher=$!\nsleep 1\nkill $watcher && wait $watcher",
         },
     ],
-    see_also: &["run-lock(1)", "run-show(1)", "run-events(1)", "run-store(7)"],
+    see_also: &["run-lock(1)", "run-show(1)", "run-events(1)", "wt-boundary(1)", "wt-rewind(1)", "run-store(7)"],
     effect: Effect::Changes,
 };

@@ -16,7 +16,7 @@ use workspacetrack::act::bank;
 use workspacetrack::act::capture::{self, LabelWish};
 use workspacetrack::act::restore::Place;
 use workspacetrack::act::rewind::event::{self, Extra, Told};
-use workspacetrack::act::rewind::{self, Extent, Findings, Prepared, Request};
+use workspacetrack::act::rewind::{self, Evidence, Extent, Findings, Prepared, Request};
 use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Result};
@@ -140,9 +140,11 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
     let place = Place { workspace: &workspace, history: &history, inherited_lock: own.or(inherited) };
     let index = history.index()?;
     let stops = Stops::read(&store, &run)?;
-    let prepared = rewind::prepare(&place, &index, &request, &|older, newer| {
-        stops.show_a_stop(older.id.unix_ns(), newer.id.unix_ns())
-    })?;
+    let evidence = Evidence {
+        between: &|older, newer| stops.show_a_stop(older.id.unix_ns(), newer.id.unix_ns()),
+        since: &|boundary| stops.show_an_orderly_stop_since(boundary.id.unix_ns()),
+    };
+    let prepared = rewind::prepare(&place, &index, &request, &evidence)?;
     let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
     let mut events = Writer::new(&store, &run, sync, false)?;
     let mut told = Told {
@@ -156,13 +158,19 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
     };
     let mut draft = Draft { kind: "run_rewound".into(), node_id: node.to_owned(), ..Draft::default() };
     draft.set_data(&event::data(&told, &extra))?;
+    let found = prepared.pivot.iteration;
+    if let Some(wanted) = args.iter.filter(|wanted| *wanted != found) {
+        let node = quote::name(node.as_bytes());
+        cli.warn(format!(
+            "there is no iteration {wanted} of node {node}; going back to {found}, the last one before it"
+        ));
+    }
     if prepared.pivot.is_shared {
         cli.warn(format!("the node ran more than once since '{}': all of it is taken back", prepared.pivot.label));
     }
 
     let bank = if is_changing { Some(take_bank(args, cli, &place, node)?) } else { None };
     let undo = bank.as_ref().map(|bank| undo_command(args, &run, &bank.id));
-    let skip_reason = skip_reason(&request, &prepared);
     let (report, findings) = if request.extent == Extent::None {
         (None, Findings::default())
     } else {
@@ -173,6 +181,7 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
         let (report, findings) = outcome?;
         (Some(report), findings)
     };
+    let skip_reason = skip_reason(&request, &prepared, &findings);
     told.bank = bank.as_ref().map(|bank| &bank.id);
     told.skip_reason = skip_reason.as_deref();
     told.findings = &findings;
@@ -183,6 +192,9 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
     }
     report::print(args, cli, report.as_ref(), &told, undo.as_deref());
     report::explain(args, cli, report.as_ref(), &prepared, &told, undo.as_deref(), &run);
+    if let Some(status) = standstill.status.as_deref().filter(|_| !args.dry_run) {
+        report::say_what_the_record_needs(args, cli, &run, status);
+    }
     Ok(if is_complete { Status::Done } else { Status::Partial })
 }
 
@@ -209,12 +221,17 @@ fn take_bank(args: &Args, cli: &mut Cli, place: &Place<'_>, node: &str) -> Resul
     Ok(bank.captured.manifest)
 }
 
-fn skip_reason(request: &Request, prepared: &Prepared) -> Option<String> {
+fn skip_reason(request: &Request, prepared: &Prepared, findings: &Findings) -> Option<String> {
     if request.extent == Extent::None {
         return Some("the restore scope is none".into());
     }
     let label = quote::name(prepared.pivot.label.as_bytes());
-    prepared.is_empty(request.extent).then(|| format!("the run changed nothing since {label}"))
+    let reason = if findings.since_unended.is_empty() {
+        format!("the run changed nothing since {label}")
+    } else {
+        format!("no boundary shows what the run changed since {label}")
+    };
+    prepared.is_empty(request.extent).then_some(reason)
 }
 
 /// Whether it went in, and is on the disk. The rewind is done all the same.

@@ -17,16 +17,21 @@ pub(crate) static PAGE: Page = Page {
         was captured, if it ran more than once under one iteration and `--iter` does not say that this is meant, and if \
         the history between does not tell who changed what.\n\n\
         Then the workspace is captured as `rewind-backup:NODE:n`, and the id of that bank is printed before the first change. \
-        What the bank could not hold is not touched. At the end the command that undoes it all is on standard error, and \
+        What the bank could not hold is not touched. At the end the command that undoes it is on standard error, unless nothing was changed, and \
         the event `run_rewound` in the log of the run.\n\n\
         A path is undecided if the run came back without having marked that it had stopped: then it may be debris of a \
-        process that died, or somebody's edit. It is left and named, with the command that takes it back, too.\n\n\
+        process that died, or somebody's edit. It is left and named, with the command that takes it back, too. So is what changed since \
+        the newest boundary, if a node had begun there and no end of it is marked: after a crash, run-reconcile(1) brings the record \
+        in order, and `wt-boundary fail NODE ITERATION`, given before anybody edits, says that all there is so far is the run's.\n\n\
+        Of the run's record nothing is changed: where the run stands is for its engine to say. Without one, `run-record set-status \
+        paused_operator`, `run-record patch --set resume_requires_explicit=true` and `run-record checkpoint save` do what \
+        belongs to a rewind; they are named at the end, if there is a record.\n\n\
         `--restore-snapshot` is the larger operation: as wt-undo(1), it banks and then restores the whole tree of any \
         snapshot, whoever changed it; also of a finished run. No engine can begin to execute the run until it has ended.",
     output: "First `bank`, a tab and the id of the bank. Then what was restored, as wt-restore(1) prints it. Then word, tab and \
         path: `overwritten` for what somebody had changed since the newest boundary and was restored all the same; `left` \
         for somebody's changes that stay; `overlap` for what was restored and somebody else had changed, too, or may have, while \
-        the run or one of its nodes was parked; `undecided`; `shared:RUN` for what was restored and another run had changed in this workspace, too; and \
+        the run or one of its nodes was parked; `undecided` for what nobody can tell who changed it; `shared:RUN` for what was restored and another run had changed in this workspace, too; and \
         `gap:REASON` for what the boundary or the bank did not capture. With `--json`, an \
         object with `bank`, one for each restored path, and last an object `rewind` with all of it. With `--dry-run` the \
         same, without a bank.",
@@ -69,6 +74,8 @@ pub(crate) static PAGE: Page = Page {
         "wt-restore(1)",
         "wt-log(1)",
         "run-events(1)",
+        "run-record(1)",
+        "run-reconcile(1)",
         "wt(7)",
     ],
     effect: Effect::Changes,

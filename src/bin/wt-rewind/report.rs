@@ -5,8 +5,10 @@ use workspacetrack::act::rewind::Prepared;
 use workspacetrack::act::rewind::event::Told;
 use workspacetrack::cli::Cli;
 use workspacetrack::history::json;
+use workspacetrack::run::status::Status;
 use workspacetrack::store::id::{RunId, SnapshotId};
 use workspacetrack::store::relpath::RelPathBuf;
+use workspacetrack::stream::quote;
 
 use crate::{Args, common_options};
 
@@ -151,18 +153,7 @@ pub(crate) fn explain(
         let count = findings.shared.len();
         cli.warn(format!("{count} restored paths were changed by another run of this workspace, too"));
     }
-    if !findings.undecided.is_empty() {
-        let mut message = format!("{} paths are undecided and were left", findings.undecided.len());
-        if let Some(boundary) = prepared.boundary() {
-            let (common, target) = (common_options(args, run), told.target);
-            let to = &boundary.id;
-            message = format!(
-                "{message}; this takes them back: wt-authorship {common} --from {target} --to {to} --undecided -z --end | \
-                 wt-restore {common} -z --paths-from-stdin --exact --require-end {target}"
-            );
-        }
-        cli.warn(message);
-    }
+    say_what_is_undecided(args, cli, prepared, told, run);
     if let Some(reason) = told.skip_reason {
         cli.note(format!("nothing was restored: {reason}"));
     } else if let Some(counts) = report.map(Report::counts) {
@@ -177,7 +168,61 @@ pub(crate) fn explain(
             findings.left.len() + findings.undecided.len()
         ));
     }
-    if let Some(undo) = undo {
+    let has_changed = report.map(Report::counts).is_some_and(|it| it.written + it.deleted + it.chmodded > 0);
+    if let Some(undo) = undo.filter(|_| has_changed) {
         cli.note(format!("this undoes it: {undo}"));
     }
+}
+
+/// Names the ways to take back of what nobody can tell who changed it.
+fn say_what_is_undecided(args: &Args, cli: &Cli, prepared: &Prepared, told: &Told<'_>, run: &RunId) {
+    let findings = told.findings;
+    let common = common_options(args, run);
+    let between = findings.undecided.len().saturating_sub(findings.since_unended.len());
+    if between > 0 {
+        let mut message = format!("{between} paths are undecided and were left");
+        if let Some(boundary) = prepared.boundary() {
+            let (target, to) = (told.target, &boundary.id);
+            message = format!(
+                "{message}; this takes them back: wt-authorship {common} --from {target} --to {to} --undecided -z --end | \
+                 wt-restore {common} -z --paths-from-stdin --exact --require-end {target}"
+            );
+        }
+        cli.warn(message);
+    }
+    if findings.since_unended.is_empty() {
+        return;
+    }
+    let names = prepared.unended().iter().map(|it| quote::name(it.to_string().as_bytes()));
+    let marks = prepared.unended().iter().map(|it| {
+        let node = quote::shell_word(&it.node);
+        format!("wt-boundary {common} -- fail {node} {}", it.iteration)
+    });
+    let again = format!(
+        "wt-rewind {common} --node {} --iter {}",
+        quote::shell_word(told.to_node),
+        prepared.pivot.iteration
+    );
+    cli.warn(format!(
+        "{} paths changed since the newest boundary, and node {} never ended: they are undecided, debris of a process that \
+         died or somebody's edits, and were left; if all are debris, this takes them back: {} && {again}; \
+         so does --restore-scope full, with the edits of others",
+        findings.since_unended.len(),
+        names.collect::<Vec<_>>().join(", "),
+        marks.collect::<Vec<_>>().join(" && "),
+    ));
+}
+
+/// Says what the run's record needs so that no machine goes on where the run no longer stands; it is not ours to write.
+pub(crate) fn say_what_the_record_needs(args: &Args, cli: &Cli, run: &RunId, status: &str) {
+    let common = common_options(args, run);
+    let is_parked = status == Status::PausedOperator.as_str();
+    let park = format!("run-record set-status paused_operator {common} && ");
+    cli.note(format!(
+        "the run's record is as it was; unless the engine sees to it, store a checkpoint before node {} with \
+         run-record checkpoint save, and keep machines from resuming the run: {}\
+         run-record patch --set resume_requires_explicit=true {common}",
+        quote::name(args.node.as_deref().unwrap_or_default().as_bytes()),
+        if is_parked { "" } else { &park },
+    ));
 }

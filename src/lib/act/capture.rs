@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::hashing::seen;
 use crate::clock;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Fact, Kind, Result};
 use crate::history::History;
 use crate::history::change::Change;
 use crate::history::coverage::{Coverage, Gap, Selection};
@@ -279,6 +279,9 @@ fn refuse_other_root(head: Option<&Manifest>, root: Option<&Path>, relocate: boo
     .hint("use another run, or --relocate if the workspace has moved"))
 }
 
+/// The fact of an error that another attempt may not meet.
+pub const LOST_RACE: &str = "lost_race";
+
 /// A stream whose walk began before head became what it is must not be published after it: it may be older.
 fn refuse_stale(set: &RecordSet, index: &Index, is_same: bool) -> Result<()> {
     let Some(mark) = &set.header.head else { return Ok(()) };
@@ -289,7 +292,9 @@ fn refuse_stale(set: &RecordSet, index: &Index, is_same: bool) -> Result<()> {
     if seen == index.head.as_ref() || is_same {
         return Ok(());
     }
-    Err(Error::conflict("another capture was published since the walk began").hint("capture again"))
+    Err(Error::conflict("another capture was published since the walk began")
+        .hint("capture again")
+        .with_fact(LOST_RACE, Fact::Text("stale".into())))
 }
 
 /// Under the pool's lock: everything is there, then the manifest is published under an id above all others.

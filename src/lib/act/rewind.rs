@@ -28,6 +28,7 @@ use crate::history::diff::{self, Side};
 use crate::history::index::Index;
 use crate::history::manifest::Manifest;
 use crate::history::pivot::Pivot;
+use crate::history::timeline::Execution;
 use crate::store::pool::Pool;
 use crate::store::relpath::{RelPath, RelPathBuf};
 
@@ -85,6 +86,8 @@ pub struct Prepared {
     boundary: Option<Manifest>,
     /// Who changed what between the two; unknown only for a full restore.
     authorship: Option<Authorship>,
+    /// Nodes that may have been at work since the newest boundary, and may have died there.
+    unended: Vec<Execution>,
     protect: Vec<RelPathBuf>,
 }
 
@@ -105,6 +108,8 @@ pub struct Findings {
     pub unknown: Vec<Error>,
     /// Paths of which nobody can tell who changed them; they stay as they are.
     pub undecided: Vec<RelPathBuf>,
+    /// Those of them that changed since the newest boundary, behind which a node never ended.
+    pub since_unended: Vec<RelPathBuf>,
     /// Paths that the target or the bank did not capture.
     pub gaps: BTreeMap<RelPathBuf, Gap>,
 }
@@ -116,6 +121,12 @@ impl Prepared {
         self.boundary.as_ref()
     }
 
+    /// Nodes that have begun and may not have ended: whose what changed since the newest boundary is, nobody can tell.
+    #[must_use]
+    pub fn unended(&self) -> &[Execution] {
+        &self.unended
+    }
+
     /// Whether the run changed nothing since the pivot, so that there is nothing to restore.
     #[must_use]
     pub fn is_empty(&self, extent: Extent) -> bool {
@@ -123,18 +134,26 @@ impl Prepared {
     }
 }
 
-/// Finds out everything that a rewind needs. Changes nothing. `stopped` is what shows, beside marks, that the run stood still.
+/// What shows, beside marks, that the run stood still.
+pub struct Evidence<'a> {
+    /// Between two boundaries.
+    pub between: StopEvidence<'a>,
+    /// Since the newest boundary; that its process died does not show it.
+    pub since: &'a dyn Fn(&Manifest) -> bool,
+}
+
+/// Finds out everything that a rewind needs. Changes nothing.
 ///
 /// # Errors
 /// Those of [`History::pivot`], [`History::newest_boundary`] and [`History::authorship`]; [`Kind::Usage`](crate::error::Kind::Usage) for a protected
 /// path outside the workspace; [`Kind::Damaged`](crate::error::Kind::Damaged) for a target that cannot be read.
-pub fn prepare(place: &Place<'_>, index: &Index, request: &Request, stopped: StopEvidence<'_>) -> Result<Prepared> {
+pub fn prepare(place: &Place<'_>, index: &Index, request: &Request, stopped: &Evidence<'_>) -> Result<Prepared> {
     let Place { workspace, history, .. } = *place;
     let protect = request.protect.iter().map(|path| restore::map_protected(workspace, path));
     let protect = protect.collect::<Result<_>>()?;
     let pivot = history.pivot(index, &request.node, request.iteration)?;
     let target = history.manifest(&pivot.target)?;
-    let known = known_changes(history, index, &pivot, stopped);
+    let known = known_changes(history, index, &pivot, stopped.between);
     let (boundary, authorship) = match (known, request.extent) {
         (Ok((boundary, authorship)), _) => (Some(boundary), Some(authorship)),
         // The whole tree can be put back whoever changed it, unless somebody's edits are to be kept.
@@ -143,7 +162,11 @@ pub fn prepare(place: &Place<'_>, index: &Index, request: &Request, stopped: Sto
         (Err(error), _) => return Err(without_guessing(error)),
     };
     restore::refuse_other_root(workspace, &target, false)?;
-    Ok(Prepared { pivot, target, boundary, authorship, protect })
+    let unended = match &boundary {
+        Some(boundary) if !(stopped.since)(boundary) => history.unended(index, boundary)?,
+        _ => Vec::new(),
+    };
+    Ok(Prepared { pivot, target, boundary, authorship, unended, protect })
 }
 
 fn known_changes(
@@ -284,10 +307,17 @@ fn find(request: &Request, prepared: &Prepared, met: Met, report: &Report) -> Fi
         Extent::None => false,
     };
     let stays = |path: &RelPath| off_target.contains(path) && !touched.contains(path);
-    let undecided: BTreeSet<&RelPath> =
+    let mut undecided: BTreeSet<&RelPath> =
         authorship.undecided().into_iter().map(|path| &**path).filter(|path| stays(path)).collect();
+    if !prepared.unended.is_empty() {
+        let since = since_boundary.iter().map(|path| &**path).filter(|path| stays(path));
+        let since: Vec<&RelPath> = since.filter(|path| !in_scope(path) || kept.contains(path)).collect();
+        findings.since_unended = since.iter().map(|path| (*path).to_owned()).collect();
+        undecided.extend(since);
+    }
     let mut left: BTreeSet<&RelPath> =
         authorship.parked().into_iter().map(|path| &**path).filter(|path| stays(path)).collect();
+    left.retain(|path| !undecided.contains(path));
     for path in &since_boundary {
         if touched.contains(&**path) {
             findings.overwritten.push(path.clone());

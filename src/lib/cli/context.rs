@@ -1,5 +1,6 @@
 //! What the environment says, and how options and environment become a workspace, a store and a run.
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -22,11 +23,13 @@ const LOCK_WAIT_SECONDS: f64 = 60.0;
 /// The environment variables that the programs read; an empty one counts as not set.
 pub struct Environment {
     program: &'static str,
+    /// A store that nobody named, while a directory above the workspace has one, and that directory.
+    below_another: RefCell<Option<(Store, PathBuf)>>,
 }
 
 impl Environment {
     pub(super) fn read(program: &'static str) -> Self {
-        Self { program }
+        Self { program, below_another: RefCell::default() }
     }
 
     /// The value of a variable that is set and not empty.
@@ -144,9 +147,32 @@ impl Environment {
         }
         let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
         let workspace = workspace.canonicalize().unwrap_or(workspace);
+        let store = Store::new(self.store_of(&workspace)?, settings);
+        if !store.root().exists() {
+            let has_runs = |above: &&Path| {
+                self.store_of(above).is_ok_and(|root| {
+                    std::fs::read_dir(layout::runs(&root)).is_ok_and(|mut runs| runs.next().is_some())
+                })
+            };
+            let above = workspace.ancestors().skip(1).find(has_runs).map(Path::to_owned);
+            *self.below_another.borrow_mut() = above.map(|above| (store.clone(), above));
+        }
+        Ok(store)
+    }
+
+    /// The store that this process made for a directory below another one that has a store, and that directory. A store
+    /// is never inherited (facts 4.10), but who begins one there has most often only forgotten where he stands.
+    pub(super) fn store_made_below_another(&self) -> Option<(PathBuf, PathBuf)> {
+        let found = self.below_another.borrow();
+        let (store, above) = found.as_ref().filter(|(store, _)| store.is_made_here())?;
+        Some((store.root().to_owned(), above.clone()))
+    }
+
+    /// Where the store of a workspace lies if nobody names it.
+    fn store_of(&self, workspace: &Path) -> Result<PathBuf> {
         let embedded = workspace.join(layout::PROJECT_DIR);
         if ["runs", "dispatcher", ".iterion-store"].iter().any(|mark| embedded.join(mark).exists()) {
-            return Ok(Store::new(embedded, settings));
+            return Ok(embedded);
         }
         let home = self.iterion_home().ok_or_else(|| {
             Error::not_found(format!("{} cannot tell where the store is: HOME is not set", self.program))
@@ -158,7 +184,7 @@ impl Environment {
             .iter()
             .map(|byte| if matches!(byte, b'/' | b'\\' | b':') { b'-' } else { *byte })
             .collect();
-        Ok(Store::new(home.join("projects").join(OsString::from_vec(flat)), settings))
+        Ok(home.join("projects").join(OsString::from_vec(flat)))
     }
 
     /// The run that the options name, if they name one.

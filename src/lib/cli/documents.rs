@@ -101,15 +101,21 @@ impl Cli {
         Ok(Status::Done)
     }
 
-    /// Prints the receipt of a change, one line of JSON, with the number of its event; says what is wrong with that.
-    pub fn receipt(&mut self, mut receipt: Json, told: &Told) -> Status {
+    /// Prints the receipt of a change, one line of JSON, with the number of its event; says what is wrong with that. Only
+    /// for a command that, given again, makes up for its event and changes nothing else.
+    pub fn receipt(&mut self, receipt: Json, told: &Told) -> Status {
+        self.receipt_with(receipt, told, "the same command again")
+    }
+
+    /// The same, for a command that has to be given otherwise, lest it changes something twice: `again` says how.
+    pub fn receipt_with(&mut self, mut receipt: Json, told: &Told, again: &str) -> Status {
         let (seq, trouble) = match told {
             Told::NotWanted => (None, None),
             Told::Yes(seq) => (Some(seq), None),
             Told::Unsynced(seq, error) => {
-                (Some(seq), Some((error, "its event is written, but may not be on the disk")))
+                (Some(seq), Some((error, "its event is written, but may not be on the disk".to_owned())))
             }
-            Told::Failed(error) => (None, Some((error, "its event is missing; the same command again adds it"))),
+            Told::Failed(error) => (None, Some((error, format!("its event is missing; {again} adds it")))),
         };
         if let Some(seq) = seq {
             receipt.set("event", Json::integer(i64::try_from(*seq).unwrap_or(i64::MAX)));

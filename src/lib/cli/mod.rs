@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use clap::{Args, Command, FromArgMatches};
 
 use crate::error::{Error, Kind, Result};
+use crate::stream::quote;
 use args::Common;
 use context::Environment;
 use out::Out;
@@ -37,7 +38,12 @@ pub enum Status {
     No,
     /// Done, but something asked for was left out, and named.
     Partial,
+    /// Nothing was done, because somebody else was faster, and the caller asked to be told apart from other conflicts.
+    Again,
 }
+
+/// The exit code of [`Status::Again`]: doing all of it again may succeed.
+pub const EXIT_AGAIN: u8 = 75;
 
 /// The exit code of a process whose standard output was closed by its reader.
 pub const EXIT_STDOUT_CLOSED: u8 = 141;
@@ -174,6 +180,14 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
     let mut cli =
         Cli { page, common, warnings: Cell::new(0), env: Environment::read(page.name), out: Out::new(page) };
     let ended = run(args, &mut cli);
+    if let Some((made, above)) = cli.env.store_made_below_another() {
+        cli.warn(format!(
+            "this made the store {}, but {} above has one already; name it with -C {} if that is what is meant",
+            quote::path(&made),
+            quote::path(&above),
+            quote::shell_word(&above.to_string_lossy())
+        ));
+    }
     let json = cli.json();
     if json && let Err(error) = &ended {
         cli.out.line(page::error_json(error).as_bytes());
@@ -189,6 +203,7 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
         (Ok(Status::Done), out::Finished::Written) => ExitCode::SUCCESS,
         (Ok(Status::No), out::Finished::Written) => ExitCode::from(1),
         (Ok(Status::Partial), out::Finished::Written) => ExitCode::from(3),
+        (Ok(Status::Again), out::Finished::Written) => ExitCode::from(EXIT_AGAIN),
     }
 }
 

@@ -9,10 +9,9 @@ use super::History;
 use super::index::Index;
 use super::label::is_bank;
 use super::manifest::Manifest;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::id::SnapshotId;
 use crate::store::layout;
-use crate::stream::quote;
 
 /// Whether the chain leads from head to a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,9 +90,7 @@ impl History {
     /// be listed. A manifest that cannot be read is a row.
     pub fn log(&self, index: &Index, which: Which, mut visit: impl FnMut(Row) -> ControlFlow<()>) -> Result<()> {
         if !layout::run(self.store().root(), self.run()).is_dir() {
-            let name = quote::name(self.run().as_str().as_bytes());
-            return Err(Error::not_found(format!("there is no run {name} in the store"))
-                .hint("name the run with --run and its store with --store"));
+            return Err(self.store().no_run(self.run()));
         }
         let chain = self.chain(index.head.clone()).map(|(id, manifest)| Row {
             id,

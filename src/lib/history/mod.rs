@@ -28,12 +28,14 @@ pub mod refs;
 pub mod rows;
 pub mod span;
 pub mod timeline;
+pub mod unended;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::id::RunId;
 use crate::store::layout;
 use crate::store::lock::{Lock, Mode};
+use crate::stream::quote;
 
 /// The history of one run in one store.
 #[derive(Clone)]
@@ -67,6 +69,19 @@ impl History {
     /// [`crate::error::Kind::Io`].
     pub fn store_identities(&self) -> Result<Vec<(u64, u64)>> {
         self.store.identities(Some(&self.run))
+    }
+
+    /// What is said of a history that is not there.
+    #[must_use]
+    pub fn is_missing(&self) -> Error {
+        let (root, run) = (self.store.root(), &self.run);
+        if !layout::run(root, run).is_dir() {
+            return self.store.no_run(run);
+        }
+        let name = quote::name(run.as_str().as_bytes());
+        Error::not_found(format!("run {name} of the store {} has no history", quote::path(root)))
+            .at(layout::history(root, run))
+            .hint("nothing of it was captured here; name the project with -C or the store with --store; for one that has moved see wt(7)")
     }
 
     /// Takes the history lock for a change, making the history's directory if it is missing.

@@ -71,10 +71,9 @@ impl History {
                 format!("the workspace of run {run} has too many files, so that nothing of it was captured"),
                 "leave some out in .iterionignore before the next run",
             ),
-            (None, false) => (
-                format!("nothing of run {run} was captured"),
-                "name the run with --run and its store with --store; wt-boundary marks what can be taken back",
-            ),
+            (None, false) => {
+                return self.is_missing().also("wt-boundary marks what can be taken back");
+            }
             (Some(_), _) => (
                 match iteration {
                     None => format!("run {run} has no boundary before node {node}"),

@@ -46,8 +46,7 @@ impl History {
     /// `while_running` is not set, [`Kind::Io`].
     pub fn rebuild(&self, while_running: bool) -> Result<Rebuilt> {
         if !layout::history(self.store().root(), self.run()).is_dir() {
-            return Err(Error::not_found(format!("run '{}' has no history", self.run()))
-                .hint("name a run by its directory below runs/"));
+            return Err(self.is_missing());
         }
         engine_lock::refuse_foreign_engine(self.store(), self.run(), while_running)?;
         let _lock = self.lock_for_change()?;

@@ -99,6 +99,7 @@ pub struct Timeline {
     meanwhile: HashMap<SnapshotId, Meanwhile>,
     /// From its beginning to its last end or pause, by places in the journal; only those that have both.
     spans: BTreeMap<Execution, (usize, usize)>,
+    unended: Vec<Execution>,
 }
 
 impl History {
@@ -175,7 +176,20 @@ impl Timeline {
                 Step::Other => {}
             }
         }
+        let sure = open.iter().filter(|(_, open)| open.is_sure).map(|(execution, _)| *execution);
+        // Behind its beginning there is nothing but banks. A rewind closes it, but does not show whose the rest is.
+        let last = steps.iter().rev().find(|step| step.execution().is_some());
+        let last = last.and_then(|step| if let Step::Begin(execution) = step { Some(execution) } else { None });
+        let unended: BTreeSet<&Execution> = sure.chain(last).collect();
+        timeline.unended = unended.into_iter().cloned().collect();
         timeline
+    }
+
+    /// The executions that may be at work behind the last mark: those that surely were, and one that is the last to have
+    /// begun. Another that began and has no mark since may be a router, which marks no end.
+    #[must_use]
+    pub fn unended(&self) -> &[Execution] {
+        &self.unended
     }
 
     /// What went on until a snapshot was made; nothing where the journal does not tell.
@@ -288,6 +302,29 @@ mod tests {
         assert!(only_others("pre:a:0 pre:b:0 fail:a:0 resume:b:0", 4));
         assert!(!only_others("pre:a:0 pre:b:0 pause:b:0 pause:a:0 resume:b:0", 5));
         assert!(!only_others("pre:a:0 pre:b:0 pause:a:0 bank:0 resume:b:0", 5));
+    }
+
+    #[test]
+    fn what_never_ended_is_known_where_the_history_stops() {
+        let unended =
+            |labels: &str| timeline(labels).unended().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        for (labels, expected) in [
+            ("pre:a:0", "a:0"),
+            ("pre:a:0 bank:0", "a:0"),
+            ("pre:a:0 rewind-backup:a:0", "a:0"),
+            ("pre:a:0 pause:a:0 resume:a:0", "a:0"),
+            ("pre:a:0 post:a:0", ""),
+            ("pre:a:0 fail:a:0", ""),
+            ("pre:a:0 pause:a:0", ""),
+            ("pre:a:0 post:a:0 gate:0", ""),
+            // What marks again behind the beginning of another was at work all the while, and so is the other.
+            ("pre:a:0 pre:b:0 post:a:0", "b:0"),
+            // A router marks no end.
+            ("pre:router:0 pre:b:0 post:b:0", ""),
+            ("pre:router:0 pre:b:0", "b:0"),
+        ] {
+            assert_eq!(unended(labels), expected, "{labels}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::json::Json;
 use super::record::{self, FORMAT_VERSION, ORDER, WriteLock};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
-use crate::store::component::{self, Component};
+use crate::store::component::Component;
 use crate::store::id::RunId;
 use crate::store::{Store, layout, read_document, seam};
 use crate::stream::quote;
@@ -19,15 +19,15 @@ use crate::stream::quote;
 pub struct Head {
     /// Its status, as written.
     pub status: String,
-    /// The version of its format; 1 where it says none.
-    pub format: i64,
+    /// The version of its format, where that is not one that is understood here.
+    pub foreign_format: Option<String>,
 }
 
 impl Head {
     /// Whether a newer program than this one has written the run.
     #[must_use]
     pub fn is_newer(&self) -> bool {
-        self.format > FORMAT_VERSION
+        self.foreign_format.is_some()
     }
 }
 
@@ -46,9 +46,9 @@ pub fn head(store: &Store, run: &RunId) -> Result<Option<Head>> {
     if !checked.is_ok_and(|raw| raw.get().starts_with('{')) {
         return Err(Error::damaged(&path, "not a JSON object"));
     }
-    let format = member(text, "format_version").and_then(|raw| raw.get().parse::<i64>().ok());
+    let foreign_format = member(text, "format_version").and_then(|raw| record::foreign_version(raw.get()));
     let status = member(text, "status").and_then(string).unwrap_or_default();
-    Ok(Some(Head { status: status.into_owned(), format: format.filter(|n| *n != 0).unwrap_or(FORMAT_VERSION) }))
+    Ok(Some(Head { status: status.into_owned(), foreign_format }))
 }
 
 /// Makes sure that there is something to read: the run was not deleted and has a directory. Tells whether a newer program
@@ -59,8 +59,7 @@ pub fn head(store: &Store, run: &RunId) -> Result<Option<Head>> {
 pub fn reading(store: &Store, run: &RunId) -> Result<bool> {
     store.refuse_deleted(run)?;
     if !layout::run(store.root(), run).is_dir() {
-        return Err(Error::not_found(format!("there is no run {}", quote::name(run.as_str().as_bytes())))
-            .hint("name another run with --run, or another store with --store"));
+        return Err(store.no_run(run));
     }
     // What else is wrong with run.json is no matter of those who read what lies beside it.
     Ok(head(store, run).ok().flatten().is_some_and(|head| head.is_newer()))
@@ -145,22 +144,16 @@ pub fn prepare(store: &Store, run: &RunId) -> Result<()> {
 /// As [`Writing::begin`], but for the lock; [`Kind::Usage`] for a run that is not there and must not be made under its id.
 pub fn check(store: &Store, run: &RunId) -> Result<()> {
     store.refuse_deleted(run)?;
-    if !layout::run(store.root(), run).is_dir()
-        && let Some(flaw) = component::flaw_of_new(run.as_str())
-    {
-        let name = quote::name(run.as_str().as_bytes());
-        return Err(Error::usage(format!("run id {name} {flaw}")).hint("choose another one"));
-    }
+    record::fresh::made(store, run)?;
     refuse_newer(store, run)
 }
 
 fn refuse_newer(store: &Store, run: &RunId) -> Result<()> {
     // A run.json that cannot be understood does not keep the rest of the run from being recorded.
     match head(store, run) {
-        Ok(Some(head)) if head.is_newer() => Err(Error::refused(format!(
-            "run {} has format version {}, and this program writes {FORMAT_VERSION}",
-            quote::name(run.as_str().as_bytes()),
-            head.format
+        Ok(Some(Head { foreign_format: Some(version), .. })) => Err(Error::refused(format!(
+            "run {} has format version {version}, and this program writes {FORMAT_VERSION}",
+            quote::name(run.as_str().as_bytes())
         ))
         .hint("use a newer program for it; reading works")),
         _ => Ok(()),
@@ -177,6 +170,20 @@ pub fn numbers(dir: &std::path::Path, suffix: &str, form: impl Fn(i64) -> String
     let mut numbers: Vec<i64> = stems.iter().filter_map(number).collect();
     numbers.sort_unstable();
     Ok(numbers)
+}
+
+/// The number after one that is taken by the file at `path`.
+///
+/// # Errors
+/// [`Kind::Limit`] when there is none.
+pub fn number_after(taken: i64, path: &std::path::Path) -> Result<i64> {
+    taken.checked_add(1).ok_or_else(|| {
+        Error::limit(format!(
+            "{} has the highest number that there is, so nothing comes after it",
+            quote::path(path)
+        ))
+        .hint("give the file a lower number if it was not meant")
+    })
 }
 
 /// The names in a directory that are safe components, sorted.

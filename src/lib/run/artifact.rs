@@ -7,7 +7,7 @@
 //! Versions count from 0. A version is written once: the same content again is a success, other content a conflict. The
 //! member `artifact_index` of run.json holds the highest version of each node; it only saves a look into the directory.
 
-use super::access::{Indexed, Writing, components, numbers};
+use super::access::{self, Indexed, Writing, components, numbers};
 use super::companion::{self, Companion, Told};
 use super::document;
 use super::json::Json;
@@ -74,7 +74,7 @@ pub fn write(store: &Store, run: &RunId, draft: &Draft, companion: Companion) ->
         match document::create(store, &path, &json)? {
             Published::New => break (true, now),
             // The original writes without our lock.
-            Published::Exists if draft.version.is_none() => version = version.saturating_add(1),
+            Published::Exists if draft.version.is_none() => version = access::number_after(version, &path)?,
             Published::Exists => break (false, compare(&document::read(&path)?, &json, &path)?),
         }
     };

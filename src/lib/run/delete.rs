@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::json::Json;
+use super::liveness::{self, LockIs, Rules, Verdict};
 use super::record::{self, FORMAT_VERSION, WriteLock};
 use super::roster::{self, Entry};
 use super::status::Status;
@@ -72,7 +73,7 @@ pub fn delete(
     let document = WriteLock::take(store, run)?;
     match has_ended(store, run) {
         Ok(json) => agrees(&json)?,
-        Err(_) if unless == Unless::Executed => {}
+        Err(_) if unless == Unless::Executed => refuse_executed(store, run)?,
         Err(error) => return Err(error),
     }
     seam::hook("delete-decided");
@@ -170,7 +171,7 @@ fn has_ended(store: &Store, run: &RunId) -> Result<Json> {
     let refused = |why: String, hint: &str| {
         Err(Error::refused(format!("run {name} {why}")).at(layout::run_document(store.root(), run)).hint(hint))
     };
-    if let Some(version) = json.get("format_version").and_then(Json::as_integer).filter(|v| *v > FORMAT_VERSION) {
+    if let Some(version) = record::foreign_format(&json) {
         let why = format!("has format version {version}, and this program knows {FORMAT_VERSION}");
         return refused(why, "use a newer program for it, or add --force");
     }
@@ -189,6 +190,26 @@ fn has_ended(store: &Store, run: &RunId) -> Result<Json> {
             )
         }
     }
+}
+
+/// Refuses a run that has not ended and that somebody executes who does not hold its lock: the process in `.pid` is there, or
+/// a run that waits for this one is executed.
+fn refuse_executed(store: &Store, run: &RunId) -> Result<()> {
+    let rules = Rules { grace: Duration::ZERO, trust_network: true };
+    let verdict = match liveness::attached(store, run)? {
+        Some(process) => Verdict::Attached(process),
+        // A document that cannot be understood says of nobody that he waits for the run.
+        None => liveness::judge(store, run, rules, LockIs::Ours).unwrap_or(Verdict::Orphaned),
+    };
+    if !matches!(verdict, Verdict::Attached(_) | Verdict::Followed(_)) {
+        return Ok(());
+    }
+    let (_, why) = verdict.words();
+    Err(Error::conflict(format!("run {} is being executed: {why}", quote::name(run.as_str().as_bytes())))
+        .at(layout::run(store.root(), run))
+        .hint(
+            "wait until it has ended, or stop it; a .pid that names a stranger's process is to be removed by hand",
+        ))
 }
 
 /// Waits until those have written who looked for `.deleted` before it was there. Later ones find it.

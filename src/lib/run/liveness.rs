@@ -113,7 +113,8 @@ pub fn judge(store: &Store, run: &RunId, rules: Rules, lock: LockIs) -> Result<V
     if let Some(ancestor) = live_ancestor(store, run, json.clone())? {
         return Ok(Verdict::Followed(ancestor));
     }
-    let age_ns = i128::from(clock::now_ns()) - newest_sign(store, run, &json)?;
+    // A run that never gave a sign of life with a time is older than any grace.
+    let age_ns = i128::from(clock::now_ns()).saturating_sub(newest_sign(store, run, &json)?);
     if age_ns < i128::try_from(rules.grace.as_nanos()).unwrap_or(i128::MAX) {
         return Ok(Verdict::Young(i64::try_from(age_ns / 1_000_000_000).unwrap_or(i64::MIN)));
     }
@@ -121,7 +122,7 @@ pub fn judge(store: &Store, run: &RunId, rules: Rules, lock: LockIs) -> Result<V
 }
 
 /// The process that `.pid` names, if it is there. A file that names none is as good as missing.
-fn attached(store: &Store, run: &RunId) -> Result<Option<Process>> {
+pub(super) fn attached(store: &Store, run: &RunId) -> Result<Option<Process>> {
     match pid::read(store, run) {
         Ok(process) => Ok(process.filter(|process| process.presence() == Presence::Alive)),
         Err(error) if error.kind() == Kind::Damaged => Ok(None),

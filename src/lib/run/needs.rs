@@ -20,6 +20,10 @@ pub struct Needs {
     of: HashMap<RunId, Vec<RunId>>,
     /// Those that assistants need, and for what.
     watched: HashMap<RunId, &'static str>,
+    /// By run: those that it names, whether it needs them or not.
+    named_by: HashMap<RunId, Vec<RunId>>,
+    /// Runs whose documents cannot be understood, with their bytes where those can be had.
+    unreadable: Vec<(RunId, Option<Vec<u8>>)>,
 }
 
 impl Needs {
@@ -54,9 +58,6 @@ impl Needs {
 
     /// Takes in the document of a run.
     pub fn add(&mut self, run: &RunId, json: &Json) {
-        if matches!(record::status(json), Some(Status::Finished | Status::Failed)) {
-            return;
-        }
         let paths: [&[&str]; 4] = [
             &["parent_run_id"],
             &["forked_from"],
@@ -67,7 +68,23 @@ impl Needs {
         let children = json.get("subbot_children").map(Json::members).unwrap_or_default();
         needed.extend(children.iter().filter_map(|(_, child)| RunId::named(&child.text()?).ok()));
         needed.retain(|other| other != run);
-        self.of.insert(run.clone(), needed);
+        self.named_by.insert(run.clone(), needed.clone());
+        if !matches!(record::status(json), Some(Status::Finished | Status::Failed)) {
+            self.of.insert(run.clone(), needed);
+        }
+    }
+
+    /// Takes in a run whose document cannot be understood. Nobody can say whether it may go on and what it needs then, so
+    /// that is taken to be all that its bytes name, and all that name it; without its bytes, everything.
+    pub fn add_unreadable(&mut self, run: &RunId, bytes: Option<Vec<u8>>) {
+        self.unreadable.push((run.clone(), bytes));
+    }
+
+    fn may_need(&self, (run, bytes): &(RunId, Option<Vec<u8>>), other: &RunId) -> bool {
+        let Some(bytes) = bytes else { return true };
+        let quoted = Json::string(other.as_str()).compact();
+        self.named_by.get(other).is_some_and(|named| named.contains(run))
+            || bytes.windows(quoted.len()).any(|window| window == quoted.as_bytes())
     }
 
     /// Takes those out of `doomed` that others need which stay, and says of each by whom it is needed.
@@ -76,6 +93,13 @@ impl Needs {
         for (run, what) in &self.watched {
             if doomed.remove(run) {
                 spared.push((run.clone(), (*what).to_owned()));
+            }
+        }
+        for unreadable in &self.unreadable {
+            let needed: Vec<RunId> = doomed.iter().filter(|run| self.may_need(unreadable, run)).cloned().collect();
+            for run in needed {
+                doomed.remove(&run);
+                spared.push((run, format!("run {}, which cannot be read", unreadable.0)));
             }
         }
         // Each run that is spared may need others.

@@ -7,7 +7,7 @@
 //! The number has four digits or more, so the order is that of the numbers and not of the names. Todos that are the same as
 //! in the snapshot before make no new one, whichever node wrote it.
 
-use super::access::{Writing, numbers};
+use super::access::{self, Writing, numbers};
 use super::companion::{self, Companion, Told};
 use super::document;
 use super::json::Json;
@@ -103,9 +103,10 @@ pub fn write(store: &Store, run: &RunId, draft: &Draft, companion: Companion) ->
     let mut seq = newest.unwrap_or(0).saturating_add(1);
     let snapshot = loop {
         let json = form(draft, seq, &now);
-        match document::create(store, &layout::plan(store.root(), run, seq), &json)? {
+        let path = layout::plan(store.root(), run, seq);
+        match document::create(store, &path, &json)? {
             Published::New => break json,
-            Published::Exists => seq = seq.saturating_add(1),
+            Published::Exists => seq = access::number_after(seq, &path)?,
         }
     };
     drop(writing);

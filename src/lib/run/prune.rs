@@ -16,7 +16,7 @@ use super::status::Status;
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::store::id::RunId;
-use crate::store::{Store, seam};
+use crate::store::{Store, layout, read_document, seam};
 use crate::stream::quote;
 
 /// Which runs may go.
@@ -88,6 +88,9 @@ pub fn plan(store: &Store, policy: &Policy) -> Result<Plan> {
             // Deleted in between.
             Err(error) if error.kind() == Kind::NotFound => continue,
             Err(error) => {
+                let bytes =
+                    read_document(&layout::run_document(store.root(), &run)).ok().map(|bytes| bytes.to_vec());
+                needs.add_unreadable(&run, bytes);
                 plan.unreadable.push((run.as_str().into(), error));
                 continue;
             }

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::io;
 
+use rustix::io::Errno;
+
 use crate::error::{Error, Result};
 use crate::store::id::RunId;
 use crate::store::{Store, layout};
@@ -48,12 +50,10 @@ fn classify(store: &Store, name: OsString) -> Option<Entry> {
     let Some(run) = name.to_str().and_then(|text| RunId::named(text).ok()) else {
         return Some(Entry::Foreign(name));
     };
-    let is_there = |path| rustix::fs::lstat(&path).is_ok();
-    Some(if is_there(layout::tombstone(store.root(), &run)) {
-        Entry::Deleted(run)
-    } else if is_there(layout::run_document(store.root(), &run)) {
-        Entry::Run(run)
-    } else {
-        Entry::Bare(run)
-    })
+    if rustix::fs::lstat(layout::tombstone(store.root(), &run)).is_ok() {
+        return Some(Entry::Deleted(run));
+    }
+    // A directory that may not be looked into may well hold a document: who reads it says what is wrong.
+    let is_missing = matches!(rustix::fs::lstat(layout::run_document(store.root(), &run)), Err(Errno::NOENT));
+    Some(if is_missing { Entry::Bare(run) } else { Entry::Run(run) })
 }

@@ -26,6 +26,8 @@ pub struct Standstill {
     lock: Option<OwnedFd>,
     /// The node at which the run stands, if its document says so.
     pub node: Option<String>,
+    /// The status in its document, if it has one.
+    pub status: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -76,21 +78,25 @@ impl Standstill {
         let path = layout::run_document(store.root(), run);
         let document = match read_document(&path) {
             Ok(document) => document,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(Self { lock, node: None }),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(Self { lock, node: None, status: None }),
             Err(error) => return Err(error),
         };
         let json: RunJson = serde_json::from_slice(&document)
             .map_err(|error| Error::damaged(&path, format!("not a run: {error}")))?;
         let status = json.status.unwrap_or_default();
+        let word = quote::shell_word(run.as_str());
         let hint = match status.as_str() {
-            "running" => "stop the run first; if its process has died, mark the run as failed",
+            "running" => format!(
+                "stop the run first; if its process has died, 'run-reconcile --run {word} --grace 0s' says so in its record, and \
+                 where that cannot tell, 'run-record fail --resumable --run {word}'"
+            ),
             "finished" if finished == Finished::Refused => {
-                "a finished run is not rewound; wt-undo restores any of its snapshots"
+                "a finished run is not rewound; wt-undo restores any of its snapshots".to_owned()
             }
             _ => {
                 let node =
                     json.checkpoint.and_then(|checkpoint| checkpoint.node_id).filter(|node| !node.is_empty());
-                return Ok(Self { lock, node });
+                return Ok(Self { lock, node, status: Some(status) });
             }
         };
         Err(Error::refused(format!("run {name} is {status}")).at(path).hint(hint))

@@ -19,10 +19,13 @@ pub mod seam;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::stream::quote;
 use fsio::Durability;
+use fsio::document::Published;
 use id::RunId;
 use lock::Patience;
 
@@ -40,13 +43,15 @@ pub struct Settings {
 pub struct Store {
     root: PathBuf,
     settings: Settings,
+    /// Whether this process made it.
+    is_made_here: Arc<AtomicBool>,
 }
 
 impl Store {
     /// Names a store. It need not exist: a reader then finds nothing, the first writer makes it.
     #[must_use]
     pub fn new(root: PathBuf, settings: Settings) -> Self {
-        Self { root, settings }
+        Self { root, settings, is_made_here: Arc::default() }
     }
 
     /// The store's directory.
@@ -97,8 +102,29 @@ impl Store {
             return Ok(());
         }
         fsio::make_store_dirs(&self.root, self.durability()).on("cannot make the store", &self.root)?;
-        fsio::document::publish_new(&self.root.join(".gitignore"), &[b"**\n"], self.durability())?;
+        let mark = fsio::document::publish_new(&self.root.join(".gitignore"), &[b"**\n"], self.durability())?;
+        self.is_made_here.fetch_or(mark == Published::New, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether this process, and none of several that began at once, made the store.
+    #[must_use]
+    pub fn is_made_here(&self) -> bool {
+        self.is_made_here.load(Ordering::Relaxed)
+    }
+
+    /// What is said of a run that is not there: most often it is another store that was meant.
+    #[must_use]
+    pub fn no_run(&self, run: &RunId) -> Error {
+        let name = quote::name(run.as_str().as_bytes());
+        let (root, hint) = (quote::path(&self.root), "name the project with -C or the store with --store");
+        let error = if self.root.is_dir() {
+            Error::not_found(format!("there is no run {name} in the store {root}"))
+                .hint(format!("name another run with --run, {hint}"))
+        } else {
+            Error::not_found(format!("there is no run {name}, and no store {root}")).hint(hint)
+        };
+        error.at(layout::run(&self.root, run)).also("for a project that has moved see wt(7)")
     }
 
     /// Makes a directory below the store, and the store itself.

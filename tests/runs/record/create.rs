@@ -127,6 +127,12 @@ fn what_is_not_known_is_read() {
         let done = runs.unchanged(args, "", 5);
         assert!(done.err.contains("format version 2"), "{}", done.err);
     }
+    for version in ["99999999999999999999999", "1e3", "1.5", "\"2\"", "[1]", "true"] {
+        runs.0.put("run.json", format!(r#"{{"format_version":{version},"id":"r","name":"n","status":"running"}}"#));
+        let _ = runs.record(&["get"]).says(0, "it can be read, not written");
+        let _ = runs.unchanged(&["set-status", "finished"], "", 5);
+        let _ = runs.unchanged(&["checkpoint", "save"], "{}", 5);
+    }
     let _ = runs.unchanged(&["save"], r#"{"format_version":2,"id":"r","status":"running"}"#, 5);
     let _ = runs.unchanged(&["checkpoint", "save"], "{}", 5);
     assert!(runs.events().is_empty());

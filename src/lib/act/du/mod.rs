@@ -10,7 +10,7 @@ mod rows;
 use std::path::{Path, PathBuf};
 
 use super::prune::mark::IdMap;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::history::History;
 use crate::history::manifest::{self, Manifest};
 use crate::store::id::{ObjectId, RunId};
@@ -81,6 +81,12 @@ impl Census {
         Ok(())
     }
 
+    /// Bytes of all contents that are named, each once.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.named.values().filter(|(_, count)| *count > 0).map(|(size, _)| *size).sum()
+    }
+
     fn count(&self, id: ObjectId) -> u32 {
         self.named.get(&id).map_or(0, |(_, count)| *count)
     }
@@ -139,5 +145,5 @@ fn history(store: &Store, run: &RunId) -> Result<History> {
     if layout::run(store.root(), run).is_dir() {
         return Ok(History::new(store, run.clone()));
     }
-    Err(Error::new(Kind::NotFound, format!("there is no run '{run}'")).hint("name a run of this store with --run"))
+    Err(store.no_run(run))
 }

@@ -170,8 +170,7 @@ fn refuse_missing(history: &History) -> Result<()> {
     if layout::history(history.store().root(), history.run()).is_dir() {
         return Ok(());
     }
-    Err(Error::not_found(format!("run '{}' has no history", history.run()))
-        .hint("name a run of this store with --run"))
+    Err(history.is_missing())
 }
 
 fn refusal(history: &History, id: &SnapshotId, reason: &str) -> Error {

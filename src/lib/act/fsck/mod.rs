@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result, describe};
+use crate::error::{Result, describe};
 use crate::store::id::{ObjectId, RunId};
 use crate::store::runs::RunDir;
 use crate::store::{Store, layout};
@@ -185,7 +185,7 @@ fn run_dirs(store: &Store, run: Option<&RunId>, report: &mut Report) -> Result<V
         return if dir.is_dir() {
             Ok(vec![RunDir { path: dir, id: Some(run.clone()) }])
         } else {
-            Err(Error::not_found(format!("there is no run '{run}'")).at(dir).hint("ls the store's runs directory"))
+            Err(store.no_run(run))
         };
     }
     let listed = store.runs();

@@ -112,9 +112,7 @@ pub fn plan<'a>(store: &'a Store, secret: Secret, only: Option<&RunId>) -> Resul
     if let Some(run) = only
         && !layout::history(store.root(), run).is_dir()
     {
-        return Err(
-            Error::not_found(format!("run '{run}' has no history")).hint("name a run of this store with --run")
-        );
+        return Err(History::new(store, run.clone()).is_missing());
     }
     let mut named: Vec<(PathBuf, HashSet<ObjectId>)> = Vec::new();
     let mut meant = BTreeSet::new();

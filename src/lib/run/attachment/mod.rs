@@ -30,9 +30,10 @@ use super::json::Json;
 use super::record;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::component::{self, Component};
+use crate::store::fsio::{self, tree};
 use crate::store::hash::{Hasher, of_bytes};
 use crate::store::id::{ObjectId, RunId};
-use crate::store::{Store, fsio, layout};
+use crate::store::{Store, layout};
 use crate::stream::quote;
 
 /// The members of a sidecar in the order in which the original writes them; the last one is ours.
@@ -211,35 +212,52 @@ pub fn remove(store: &Store, run: &RunId, name: &Component) -> Result<bool> {
     Ok(was_there || dropped == Indexed::Changed)
 }
 
-/// The sidecar goes first: from then on it is no attachment, whatever happens.
+/// The sidecar goes first: from then on it is no attachment, whatever happens. Of a link only the link goes, as with a
+/// deletion: what it points to belongs to others.
 fn remove_files(store: &Store, run: &RunId, name: &Component) -> Result<bool> {
     let path = layout::attachment(store.root(), run, name);
-    let dir = match fsio::open_store_dir(&path) {
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            return Ok(false);
-        }
-        other => other.on("cannot open", &path)?,
-    };
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    for entry in rustix::fs::Dir::read_from(&dir).on("cannot list", &path)? {
-        let name = entry.on("cannot list", &path)?.file_name().to_bytes().to_vec();
-        if !matches!(name.as_slice(), b"." | b"..") {
-            names.push(name);
-        }
-    }
-    let sidecar = layout::SIDECAR_NAME.as_bytes();
-    names.sort_by_key(|name| name != sidecar);
-    for name in &names {
-        fsio::unlink(dir.as_fd(), name).on("cannot remove", path.join(&*String::from_utf8_lossy(name)))?;
-        if name == sidecar {
-            fsio::document::flush_dir(&path, store.durability())?;
-        }
-    }
     let parent_path = layout::attachments(store.root(), run);
-    let parent = fsio::open_store_dir(&parent_path).on("cannot open", &parent_path)?;
-    fsio::remove_dir(parent.as_fd(), name.as_str().as_bytes()).on("cannot remove", &path)?;
+    let parent = match fsio::open_store_dir(&parent_path) {
+        Err(error) if is_no_directory(&error) => return Ok(false),
+        other => other.on("cannot open", &parent_path)?,
+    };
+    let entry = name.as_str().as_bytes();
+    if tree::is_link(&path).on("cannot examine", &path)? {
+        fsio::unlink(parent.as_fd(), entry).on("cannot remove", &path)?;
+    } else {
+        let dir = match fsio::open_dir(parent.as_fd(), entry) {
+            Err(error) if is_no_directory(&error) => return Ok(false),
+            other => other.on("cannot open", &path)?,
+        };
+        match fsio::unlink(dir.as_fd(), layout::SIDECAR_NAME.as_bytes()) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            // Whatever else is called like it goes with the rest.
+            Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => {}
+            other => {
+                other.on("cannot remove", path.join(layout::SIDECAR_NAME))?;
+                fsio::document::flush_dir(&path, store.durability())?;
+            }
+        }
+        tree::empty(dir.as_fd(), &path, b"", layout::TEMP_PREFIX, store.durability())?;
+        fsio::remove_dir(parent.as_fd(), entry).on("cannot remove", &path)?;
+    }
     fsio::document::flush_dir(&parent_path, store.durability())?;
     Ok(true)
+}
+
+fn is_no_directory(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+/// Refuses to put an attachment where a link stands: its bytes would land with others.
+fn refuse_link(store: &Store, run: &RunId, name: &Component) -> Result<()> {
+    let path = layout::attachment(store.root(), run, name);
+    if !tree::is_link(&path).on("cannot examine", &path)? {
+        return Ok(());
+    }
+    Err(Error::refused(format!("the attachment's directory {} is a symbolic link", quote::path(&path)))
+        .at(path)
+        .hint("choose another name; 'run-attachment remove' removes the link and nothing else"))
 }
 
 /// Makes the mirror in run.json say what the sidecars say. Gives their number, and those that cannot be read.

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::time::{Duration, SystemTime};
 
 use super::mime::{self, SNIFF_BYTES};
-use super::{BLOCK_BYTES, list, remove_files, stored_name};
+use super::{BLOCK_BYTES, list, refuse_link, remove_files, stored_name};
 use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::run::access::{self, Writing};
@@ -115,12 +115,12 @@ pub fn add(store: &Store, run: &RunId, items: Vec<Item>, limits: &Limits) -> Res
     let mut fresh = Vec::new();
     let mut sidecars = Vec::new();
     for gathered in gathered {
-        match there.get(&gathered.name) {
-            Some(sidecar) => {
-                refuse_other(sidecar, &gathered)?;
-                sidecars.push((sidecar.clone(), false));
-            }
-            None => fresh.push(gathered),
+        if let Some(sidecar) = there.get(&gathered.name) {
+            refuse_other(sidecar, &gathered)?;
+            sidecars.push((sidecar.clone(), false));
+        } else {
+            refuse_link(store, run, &gathered.name)?;
+            fresh.push(gathered);
         }
     }
     refuse_too_much(&there, &fresh, limits)?;

@@ -17,6 +17,7 @@ use super::source;
 use crate::clock;
 use crate::error::{Error, IoContext, Result};
 use crate::run::line_log;
+use crate::run::record::fresh;
 use crate::store::engine_lock::refuse_foreign_engine;
 use crate::store::fsio::Durability;
 use crate::store::fsio::document;
@@ -95,6 +96,7 @@ impl<'s> Writer<'s> {
     /// [`crate::error::Kind::NotFound`] for a deleted run, [`crate::error::Kind::Conflict`] beside a stranger's engine unless `while_running`.
     pub fn new(store: &'s Store, run: &RunId, sync: Sync, while_running: bool) -> Result<Self> {
         store.refuse_deleted(run)?;
+        fresh::made(store, run)?;
         refuse_foreign_engine(store, run, while_running)?;
         let path = layout::events(store.root(), run);
         Ok(Self { store, run: run.clone(), path, sync, while_running, known: None, line: Vec::new() })

@@ -56,8 +56,18 @@ pub fn last_start(store: &Store, run: &RunId, node: &str) -> Result<Option<Start
 /// When nodes began and when the run stopped.
 #[derive(Debug, Default)]
 pub struct Stops {
-    /// Nanoseconds since the epoch, and whether the run stopped then; in the order of the log.
-    marks: Vec<(i128, bool)>,
+    /// Nanoseconds since the epoch, and what happened then; in the order of the log.
+    marks: Vec<(i128, Turn)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A node began.
+    Starts,
+    /// The run stopped, and said so itself.
+    Stops,
+    /// Somebody else found that it had stopped.
+    IsFoundDead,
 }
 
 impl Stops {
@@ -71,8 +81,9 @@ impl Stops {
         let _ = Scan::whole(file).run(Tail::Emit, |found| {
             if let Found::Event(event, _) = found {
                 let stops = match &*event.kind {
-                    "node_started" => Some(false),
-                    "run_paused" | "run_failed" | "run_cancelled" | "run_interrupted" => Some(true),
+                    "node_started" => Some(Turn::Starts),
+                    "run_paused" | "run_failed" | "run_cancelled" => Some(Turn::Stops),
+                    "run_interrupted" => Some(Turn::IsFoundDead),
                     _ => None,
                 };
                 marks.extend(stops.and_then(|stops| Some((clock::parse_rfc3339(&event.timestamp)?, stops))));
@@ -86,9 +97,19 @@ impl Stops {
     /// nothing: the node may have worked before (facts W42).
     #[must_use]
     pub fn show_a_stop(&self, from_ns: u64, until_ns: u64) -> bool {
+        self.first_within(from_ns, until_ns).is_some_and(|turn| turn != Turn::Starts)
+    }
+
+    /// Whether the log shows that the run itself stopped since then, before any node began. That it was found dead shows
+    /// nothing: it may have worked until it died.
+    #[must_use]
+    pub fn show_an_orderly_stop_since(&self, from_ns: u64) -> bool {
+        self.first_within(from_ns, u64::MAX) == Some(Turn::Stops)
+    }
+
+    fn first_within(&self, from_ns: u64, until_ns: u64) -> Option<Turn> {
         let (from, until) = (i128::from(from_ns), i128::from(until_ns));
-        let mut within = self.marks.iter().filter(|(time, _)| from < *time && *time < until);
-        within.next().is_some_and(|(_, stops)| *stops)
+        self.marks.iter().find(|(time, _)| from < *time && *time < until).map(|(_, turn)| *turn)
     }
 }
 
@@ -98,11 +119,16 @@ mod tests {
 
     #[test]
     fn a_stop_counts_only_if_no_node_began_before_it() {
-        let stops = Stops { marks: vec![(10, false), (20, true), (30, true), (40, false), (50, true)] };
+        use Turn::{IsFoundDead, Starts};
+        let marks = vec![(10, Starts), (20, Turn::Stops), (30, IsFoundDead), (40, Starts), (50, Turn::Stops)];
+        let stops = Stops { marks };
         for (from, until, shown) in
             [(0, 60, false), (10, 25, true), (10, 20, false), (25, 60, true), (30, 60, false), (50, 60, false)]
         {
             assert_eq!(stops.show_a_stop(from, until), shown, "{from} {until}");
+        }
+        for (from, shown) in [(0, false), (10, true), (20, false), (30, false), (40, true), (50, false)] {
+            assert_eq!(stops.show_an_orderly_stop_since(from), shown, "{from}");
         }
     }
 }

@@ -22,12 +22,11 @@ use super::liveness::{self, LockIs, Rules, Verdict, judge};
 use super::message::{self, log::Log};
 use super::record::{self, checkpoint, heal};
 use super::status::Status;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Kind, Result};
 use crate::store::component::Component;
 use crate::store::id::RunId;
 use crate::store::run_lock;
 use crate::store::{Store, layout};
-use crate::stream::quote;
 use nodes::Nodes;
 pub use posture::Posture;
 
@@ -118,10 +117,7 @@ pub fn of(store: &Store, run: &RunId, wanted: &Wanted<'_>) -> Result<Overview> {
     store.refuse_deleted(run)?;
     let dir = layout::run(store.root(), run);
     if !dir.is_dir() {
-        let name = quote::name(run.as_str().as_bytes());
-        return Err(Error::not_found(format!("there is no run {name} in the store"))
-            .at(dir)
-            .hint("'run-record list' shows the runs of a store; name another one with --store"));
+        return Err(store.no_run(run).also("'run-record list' shows the runs of a store"));
     }
     let mut gather = Gather { store, run, problems: Vec::new(), is_damaged: false };
     let json = gather.overview(wanted);

@@ -58,6 +58,19 @@ pub fn named(text: &str) -> Result<RunId> {
     Ok(id)
 }
 
+/// Checks the id of a run whose directory is made by the first who writes into it: as [`named`], and no other run may have
+/// the same letters. The id of a run that is there may be any.
+///
+/// # Errors
+/// As [`named`] and [`refuse_case_twin`].
+pub fn made(store: &Store, run: &RunId) -> Result<()> {
+    if layout::run(store.root(), run).is_dir() {
+        return Ok(());
+    }
+    named(run.as_str())?;
+    refuse_case_twin(store, run)
+}
+
 /// Refuses an id of the family `pc<digits>_`: newer programs keep such runs in another directory and format.
 ///
 /// # Errors

@@ -26,16 +26,15 @@ pub struct Healed {
 pub fn load(store: &Store, run: &RunId) -> Result<Healed> {
     store.refuse_deleted(run)?;
     let path = layout::run_document(store.root(), run);
-    let bytes = read_document(&path).map_err(|error| super::missing(error, run))?;
+    let bytes = read_document(&path).map_err(|error| super::missing(error, store, run))?;
     let mut json = super::parse(&path, &bytes)?;
     heal(&mut json, run, &path)?;
     let mut notices = Vec::new();
     let shown = quote::name(run.as_str().as_bytes());
-    match json.get("format_version").and_then(Json::as_integer) {
-        Some(version) if version > FORMAT_VERSION => notices.push(format!(
+    if let Some(version) = super::foreign_format(&json) {
+        notices.push(format!(
             "run {shown} has format version {version}, and {FORMAT_VERSION} is what is understood here; it can be read, not written"
-        )),
-        _ => {}
+        ));
     }
     let text = std::str::from_utf8(&bytes).unwrap_or_default();
     if let Ok(Some(key)) = keys::first_duplicate(text) {

@@ -86,9 +86,14 @@ pub fn sort_by_creation(entries: &mut [Entry]) {
     });
 }
 
-/// `None` for what is no run: a directory without run.json, one that was deleted, and names that no run has.
+/// `None` for what is no run: a directory without run.json, and one that was deleted. A directory whose name no run has
+/// may hold one all the same, which the original made.
 fn entry(store: &Store, name: String) -> Option<Entry> {
-    let run = RunId::named(&name).ok()?;
+    let run = match RunId::named(&name) {
+        Ok(run) => run,
+        Err(_) if !layout::runs(store.root()).join(&name).is_dir() => return None,
+        Err(error) => return Some(Entry { id: name, document: Err(error) }),
+    };
     match heal::load(store, &run) {
         Ok(healed) => Some(Entry { id: name, document: Ok(healed.json) }),
         Err(error) if error.kind() == Kind::NotFound => None,

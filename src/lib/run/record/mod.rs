@@ -39,6 +39,8 @@ use crate::stream::quote;
 
 /// The version of the document that is written here. A missing one, or 0, reads as this.
 pub const FORMAT_VERSION: i64 = 1;
+/// So much of a format version that is none is shown.
+const VERSION_CHARS_MAX: usize = 32;
 
 /// The members of run.json in the order in which the original declares them, as far as it is known (facts 1).
 pub const ORDER: &[&str] = &[
@@ -158,7 +160,7 @@ const WRITE_LOCK_WAIT: Duration = Duration::from_secs(10);
 /// [`Kind::NotFound`] for a run that was deleted or is not there, [`Kind::Damaged`] for what is no JSON object.
 pub fn load(store: &Store, run: &RunId) -> Result<Json> {
     store.refuse_deleted(run)?;
-    document::read(&layout::run_document(store.root(), run)).map_err(|error| missing(error, run))
+    document::read(&layout::run_document(store.root(), run)).map_err(|error| missing(error, store, run))
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Json> {
@@ -166,12 +168,11 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Json> {
     if json.is_object() { Ok(json) } else { Err(Error::damaged(path, "not a JSON object")) }
 }
 
-fn missing(error: Error, run: &RunId) -> Error {
+fn missing(error: Error, store: &Store, run: &RunId) -> Error {
     if error.kind() != Kind::NotFound {
         return error;
     }
-    Error::not_found(format!("there is no run {}", quote::name(run.as_str().as_bytes())))
-        .hint("'run-record list' shows the runs of a store; name another one with --run, or --store")
+    store.no_run(run).also("'run-record list' shows the runs of a store")
 }
 
 /// The status of a document, if it is one that is known.
@@ -204,11 +205,11 @@ impl<'s> WriteLock<'s> {
         let patience = Patience { limit: store.patience().limit.min(WRITE_LOCK_WAIT), ..store.patience() };
         let path = layout::write_lock(store.root(), run);
         if !layout::run(store.root(), run).is_dir() {
-            return Err(missing(Error::not_found(""), run));
+            return Err(missing(Error::not_found(""), store, run));
         }
         let lock = Lock::on_file(&path, Mode::Exclusive, &what, patience)?;
         if !lock.as_ref().is_none_or(|lock| lock.is_at(&path)) {
-            return Err(missing(Error::not_found(""), run));
+            return Err(missing(Error::not_found(""), store, run));
         }
         // Only under the lock does it stay true.
         store.refuse_deleted(run)?;
@@ -221,7 +222,7 @@ impl<'s> WriteLock<'s> {
     /// As [`load`]; [`Kind::Damaged`] also for a key given twice, [`Kind::Refused`] for a format from the future.
     pub fn read(&self) -> Result<Json> {
         let path = layout::run_document(self.store.root(), &self.run);
-        let bytes = read_document(&path).map_err(|error| missing(error, &self.run))?;
+        let bytes = read_document(&path).map_err(|error| missing(error, self.store, &self.run))?;
         let json = parse(&path, &bytes)?;
         let text = std::str::from_utf8(&bytes).unwrap_or_default();
         if let Ok(Some(key)) = keys::first_duplicate(text) {
@@ -261,14 +262,28 @@ pub(in crate::run) fn tighten(store: &Store, run: &RunId) -> Result<()> {
 
 /// Refuses to write a document of a newer format (facts 10.9); reading one is allowed.
 fn refuse_newer(json: &Json, run: &RunId) -> Result<()> {
-    match json.get("format_version").and_then(Json::as_integer) {
-        Some(version) if version > FORMAT_VERSION => Err(Error::refused(format!(
+    match foreign_format(json) {
+        Some(version) => Err(Error::refused(format!(
             "run {} has format version {version}, and this program writes {FORMAT_VERSION}",
             quote::name(run.as_str().as_bytes())
         ))
         .hint("use a newer program for it; reading works")),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// The format version of a document if it is not one that is understood here, as a person may read it.
+#[must_use]
+pub fn foreign_format(json: &Json) -> Option<String> {
+    json.get("format_version").and_then(|version| foreign_version(&version.compact()))
+}
+
+/// The same of the text of the member. Only a whole number up to ours is known: what is larger than any number that fits,
+/// has a fraction or is no number at all was written by a program that knows more than this one.
+#[must_use]
+pub fn foreign_version(text: &str) -> Option<String> {
+    let is_known = text == "null" || text.parse::<i64>().is_ok_and(|version| version <= FORMAT_VERSION);
+    (!is_known).then(|| quote::masked(text.chars().take(VERSION_CHARS_MAX).collect::<String>().as_bytes()))
 }
 
 /// Changes run.json: reads it under the lock, lets `edit` change the tree, and writes it with the next revision and
