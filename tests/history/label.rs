@@ -187,7 +187,7 @@ fn options_that_exclude_each_other_are_refused() {
         sandbox.label(&["--expect", "-", mode, "x"]).fails(2, "cannot be used with");
     }
     sandbox.label(&["--require-end", "x"]).fails(2, "--stdin");
-    sandbox.label(&[]).fails(2, "too few or too many");
+    sandbox.label(&[]).fails(2, "no label is named");
     sandbox.label(&["--create", "x"]).fails(2, "need a snapshot");
     sandbox.label(&["--expect", "-", "x"]).fails(2, "need a snapshot");
     for many in [&["a", "b", "c"][..], &["--stdin", "a"], &["--delete"], &["--list", "a", "b"], &["--next"]] {
