@@ -424,7 +424,7 @@ test_a_wrong_iteration_is_named() {
 # The record is the engine's; the commands that bring it in line are named, and work.
 test_what_the_record_needs_after_a_rewind_is_named() {
 	workspace
-	run-record create -q --workflow w >/dev/null
+	run-record create -q --run demo --workflow w >/dev/null
 	run-record set-status -q running >/dev/null
 	script wt-run-node build -- false 2>../said || :
 	grep -q "run-record fail --resumable" ../said || fail "what comes first: $(cat ../said)"
