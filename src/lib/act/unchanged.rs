@@ -1,4 +1,4 @@
-//! [`Unchanged`]: finding out that nothing changed while the stream of a capture comes in, without reading anything.
+//! [`Guess`]: finding out that nothing changed while the stream of a capture comes in, without reading anything.
 //!
 //! Head's manifest and the stat cache are compared with the lines of the stream byte by byte, as they arrive. If the
 //! last line is reached and all was the same, the snapshot is head, and no entry was ever read into memory. At the

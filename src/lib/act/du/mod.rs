@@ -46,7 +46,7 @@ impl Census {
     /// Reads every document of every run.
     ///
     /// # Errors
-    /// [`Kind::Io`] when the runs cannot be listed.
+    /// [`crate::error::Kind::Io`] when the runs cannot be listed.
     pub fn take(store: &Store) -> Result<Self> {
         let mut census = Self::default();
         let runs = store.runs();
@@ -94,7 +94,7 @@ impl Census {
     /// Looks at the pool.
     ///
     /// # Errors
-    /// [`Kind::Io`] when it cannot be listed.
+    /// [`crate::error::Kind::Io`] when it cannot be listed.
     pub fn pooled(&self, store: &Store) -> Result<Pooled> {
         let mut pooled = Pooled::default();
         if let Some(pool) = Pool::open(store)? {
