@@ -26,7 +26,6 @@ use workspacetrack::run::events::append::{Sync, Synced, Writer};
 use workspacetrack::run::events::draft::Draft;
 use workspacetrack::run::events::nodes::Stops;
 use workspacetrack::run::standstill::{Finished, Standstill};
-use workspacetrack::store::fsio::Durability;
 use workspacetrack::store::id::{Label, RunId, SnapshotId};
 use workspacetrack::store::lock::Mode;
 use workspacetrack::stream::quote;
@@ -145,7 +144,7 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
         since: &|boundary| stops.show_an_orderly_stop_since(boundary.id.unix_ns()),
     };
     let prepared = rewind::prepare(&place, &index, &request, &evidence)?;
-    let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
+    let sync = Sync::of(&store);
     let mut events = Writer::new(&store, &run, sync, false)?;
     let mut told = Told {
         from_node: standstill.node.as_deref(),

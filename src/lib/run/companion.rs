@@ -13,7 +13,6 @@ use super::json::Json;
 use crate::clock;
 use crate::error::{Error, IoContext, Result};
 use crate::store::engine_lock::refuse_foreign_engine;
-use crate::store::fsio::Durability;
 use crate::store::id::RunId;
 use crate::store::{Store, layout};
 
@@ -65,7 +64,7 @@ impl Companion {
     pub fn tell(self, store: &Store, run: &RunId, event: &Draft, since: &str) -> Told {
         let Self::Wanted { while_running } = self else { return Told::NotWanted };
         let told = (|| {
-            let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
+            let sync = Sync::of(store);
             let mut writer = Writer::new(store, run, sync, while_running)?;
             let mut batch = writer.batch()?;
             // Under the lock of the log, so that of two who make up for the same event one does.

@@ -79,16 +79,6 @@ impl FileStat {
             && self.inode == other.inode
             && self.device == other.device
     }
-
-    /// Whether it is the same inode with the same content, for a file that was renamed in between: a rename moves ctime.
-    #[must_use]
-    pub fn is_same_but_moved(&self, other: &Self) -> bool {
-        self.kind == other.kind
-            && self.size == other.size
-            && self.mtime_ns == other.mtime_ns
-            && self.mode == other.mode
-            && self.inode == other.inode
-    }
 }
 
 /// Stats one name in a directory without following a link; `None` when nothing is there.

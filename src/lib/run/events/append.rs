@@ -38,6 +38,14 @@ pub enum Sync {
     Off,
 }
 
+impl Sync {
+    /// As the store is flushed.
+    #[must_use]
+    pub fn of(store: &Store) -> Self {
+        if store.durability() == Durability::Off { Self::Off } else { Self::Batch }
+    }
+}
+
 /// An event that went in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
@@ -64,8 +72,7 @@ pub enum Synced {
 /// # Errors
 /// Those of [`Writer::new`] and [`Batch::append`]; nothing was appended then.
 pub fn one(store: &Store, run: &RunId, draft: &Draft, while_running: bool) -> Result<(Receipt, Synced)> {
-    let sync = if store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
-    let mut writer = Writer::new(store, run, sync, while_running)?;
+    let mut writer = Writer::new(store, run, Sync::of(store), while_running)?;
     let mut batch = writer.batch()?;
     let appended = batch.append(draft);
     let synced = batch.finish();

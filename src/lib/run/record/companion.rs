@@ -10,7 +10,6 @@ use crate::run::events::draft::Draft;
 use crate::run::events::event::Event;
 use crate::run::json::Json;
 use crate::store::Store;
-use crate::store::fsio::Durability;
 use crate::store::id::RunId;
 
 /// Whether an event goes with a change, and beside whom it may be appended.
@@ -52,7 +51,7 @@ impl<'s> Companion<'s> {
             event.kind == kind
                 && event.data.and_then(|raw| Json::of_raw(raw).ok()).is_some_and(|told| agree(data, &told, mark))
         };
-        let sync = if self.store.durability() == Durability::Off { Sync::Off } else { Sync::Batch };
+        let sync = Sync::of(self.store);
         let mut writer = Writer::new(self.store, &self.run, sync, telling == Telling::WhileRunning)?;
         let mut batch = writer.batch()?;
         // Under the lock of the log, so that of two who make up for the same event one does.

@@ -1,6 +1,6 @@
 //! `<run>/run.json`, the run's own document: what it is, where it stands, and the checkpoint from which it goes on.
 //!
-//! Every change goes through [`change`]: under `.write.lock` the document is read, changed as a tree, numbered and replaced.
+//! Every change goes through [`WriteLock`]: under `.write.lock` the document is read, changed as a tree, numbered and replaced.
 //! Nothing of it is lost that the change does not name. Reading takes no lock and heals nothing on the disk.
 
 pub mod checkpoint;
@@ -29,7 +29,6 @@ use super::document;
 use super::events::append;
 use super::json::{Json, keys};
 use super::status::Status;
-use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::store::fsio;
 use crate::store::id::RunId;
@@ -284,23 +283,4 @@ pub fn foreign_format(json: &Json) -> Option<String> {
 pub fn foreign_version(text: &str) -> Option<String> {
     let is_known = text == "null" || text.parse::<i64>().is_ok_and(|version| version <= FORMAT_VERSION);
     (!is_known).then(|| quote::masked(text.chars().take(VERSION_CHARS_MAX).collect::<String>().as_bytes()))
-}
-
-/// Changes run.json: reads it under the lock, lets `edit` change the tree, and writes it with the next revision and
-/// `updated_at`. `edit` is given the time as it is written; `None` from it means that nothing is to be written.
-///
-/// # Errors
-/// Those of [`WriteLock`], and of `edit`; nothing is written then.
-pub fn change<T>(
-    store: &Store,
-    run: &RunId,
-    edit: impl FnOnce(&mut Json, &str) -> Result<Option<T>>,
-) -> Result<Option<T>> {
-    let lock = WriteLock::take(store, run)?;
-    let mut json = lock.read()?;
-    let now = clock::rfc3339(clock::now_ns());
-    let Some(answer) = edit(&mut json, &now)? else { return Ok(None) };
-    json.set_in_order("updated_at", Json::string(&now), ORDER);
-    lock.write(&mut json)?;
-    Ok(Some(answer))
 }
