@@ -54,9 +54,15 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
 
 /// Whether a text stands in JSON as it is: printable ASCII of which nothing is escaped. Others may, too.
 fn is_verbatim(text: &[u8]) -> bool {
+    const BLOCK_BYTES: usize = 16;
     let is_other = |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-    // No early end: so it is done for many bytes at once.
-    !text.iter().fold(false, |any, byte| any | is_other(*byte))
+    // No early end within a block: so it is done for all its bytes at once.
+    let is_good = |bytes: &[u8]| !bytes.iter().fold(false, |any, byte| any | is_other(*byte));
+    match text.last_chunk::<BLOCK_BYTES>() {
+        // The last block may have begun within the one before: looking twice is cheaper than byte by byte.
+        Some(last) => text.as_chunks::<BLOCK_BYTES>().0.iter().all(|block| is_good(block)) && is_good(last),
+        None => is_good(text),
+    }
 }
 
 /// Names as they stand in JSON, between the quotes; nearly all stand there as they are.
@@ -68,10 +74,7 @@ pub struct Name {
 impl Name {
     /// The name as [`push_string`] writes it, without the quotes; `None` where it is not UTF-8.
     pub fn of<'n>(&'n mut self, name: &'n [u8]) -> Option<&'n [u8]> {
-        let is_other =
-            |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-        // No early end: so it is done for many bytes at once.
-        if !name.iter().fold(false, |any, byte| any | is_other(*byte)) {
+        if is_verbatim(name) {
             return Some(name);
         }
         self.escaped.clear();
