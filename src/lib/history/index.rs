@@ -86,17 +86,14 @@ impl History {
         })
     }
 
-    /// Whether the index is still what `index` was read from. The caller holds the history lock.
+    /// Whether the index is still the file that `index` was read from; not where the journal told it. The caller holds the
+    /// history lock.
     ///
     /// # Errors
     /// [`Kind::Io`].
     pub(crate) fn is_index(&self, index: &Index) -> Result<bool> {
-        let now = match read_document(&layout::index(self.store().root(), self.run())) {
-            Ok(now) => now,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(index.document.is_none()),
-            Err(error) => return Err(error),
-        };
-        Ok(index.document.as_ref().is_some_and(|then| then.is_same(&now)))
+        let path = layout::index(self.store().root(), self.run());
+        index.document.as_ref().map_or(Ok(false), |document| document.is_still_at(&path))
     }
 
     /// Writes the index. The caller holds the history lock.
@@ -104,13 +101,12 @@ impl History {
     /// # Errors
     /// [`Kind::Io`]; the old index is then whole.
     pub(super) fn write_index(&self, index: &Index, rows: &RowsUpdate<'_>) -> Result<()> {
-        let mut tail = Vec::new();
-        let mut parts: Vec<&[u8]> = vec![b"{\"entries\":"];
+        let (mut parts, mut tail): (Vec<&[u8]>, _) = (Vec::new(), Vec::new());
         match rows {
-            RowsUpdate::Keep => parts.push(index.rows_json()),
-            RowsUpdate::Replace(json) => parts.push(json),
+            RowsUpdate::Keep => parts.extend([b"{\"entries\":", index.rows_json()]),
+            RowsUpdate::Replace(json) => parts.extend([b"{\"entries\":", &**json]),
             RowsUpdate::Splice(splice) => {
-                parts.push(b"{");
+                parts.push(b"{\"entries\":{");
                 parts.extend(splice.pieces(index.rows_json()));
                 tail.push(b'}');
             }

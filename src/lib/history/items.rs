@@ -21,6 +21,8 @@ pub(super) struct Items<'a> {
     is_at_end: bool,
     /// The item before this place.
     last: Range<usize>,
+    /// Whether items were gone over that nobody asked for.
+    has_skipped: bool,
 }
 
 impl<'a> Items<'a> {
@@ -29,7 +31,7 @@ impl<'a> Items<'a> {
         let mut plain = Plain::new(text);
         plain.literal(open)?;
         let is_at_end = plain.has(close);
-        Some(Self { text, plain, close, is_at_end, last: 0..0 })
+        Some(Self { text, plain, close, is_at_end, last: 0..0, has_skipped: false })
     }
 
     /// Whether every item has been gone over, and nothing is left.
@@ -76,7 +78,7 @@ impl<'a> Items<'a> {
         }
         while let Some((item, end)) = self.peek(kind)? {
             match (kind.path)(&item).cmp(path) {
-                Ordering::Less => self.go_over(end).ok_or(OutOfOrder)?,
+                Ordering::Less => self.skip(end)?,
                 Ordering::Equal => return Ok(Some((item, end))),
                 Ordering::Greater => break,
             }
@@ -91,10 +93,20 @@ impl<'a> Items<'a> {
         Ok(Some(item))
     }
 
+    fn skip(&mut self, end: Plain<'a>) -> Result<(), OutOfOrder> {
+        self.has_skipped = true;
+        self.go_over(end).ok_or(OutOfOrder)
+    }
+
+    /// Whether items were gone over that nobody asked for.
+    pub(super) fn has_skipped(&self) -> bool {
+        self.has_skipped
+    }
+
     /// Goes over everything that is left.
     pub(super) fn finish<T>(&mut self, kind: &Kind<'a, T>) -> Result<(), OutOfOrder> {
         while let Some((_, end)) = self.peek(kind)? {
-            self.go_over(end).ok_or(OutOfOrder)?;
+            self.skip(end)?;
         }
         if self.is_complete() { Ok(()) } else { Err(OutOfOrder) }
     }

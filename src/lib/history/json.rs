@@ -56,12 +56,12 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
 fn is_verbatim(text: &[u8]) -> bool {
     const BLOCK_BYTES: usize = 16;
     let is_other = |byte: u8| !(b' '..0x7f).contains(&byte) || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-    // No early end within a block: so it is done for all its bytes at once.
-    let is_good = |bytes: &[u8]| !bytes.iter().fold(false, |any, byte| any | is_other(*byte));
-    match text.last_chunk::<BLOCK_BYTES>() {
+    // No early end within a block of known length: so it is done for all its bytes at once.
+    let is_good = |block: &[u8; BLOCK_BYTES]| !block.iter().fold(false, |any, byte| any | is_other(*byte));
+    match text.last_chunk() {
         // The last block may have begun within the one before: looking twice is cheaper than byte by byte.
-        Some(last) => text.as_chunks::<BLOCK_BYTES>().0.iter().all(|block| is_good(block)) && is_good(last),
-        None => is_good(text),
+        Some(last) => text.as_chunks().0.iter().all(is_good) && is_good(last),
+        None => !text.iter().any(|byte| is_other(*byte)),
     }
 }
 

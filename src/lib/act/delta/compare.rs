@@ -103,15 +103,45 @@ impl<'a> Comparison<'a> {
     }
 
     /// Goes over what the stream does not have any more.
-    pub(super) fn finish(&mut self) -> Option<()> {
+    pub(super) fn finish(&mut self, guess: &Guess) -> Option<()> {
         self.old_entries.finish().ok()?;
-        self.old_rows.finish().ok()
+        self.old_rows.finish().ok()?;
+        let head = &guess.shell.manifest;
+        let paths = |are_gaps: bool| {
+            let is_meant = move |record: &&Record| matches!(record.content, Content::Gap(_)) == are_gaps;
+            self.others.iter().filter(is_meant).map(|record| &record.path)
+        };
+        let are_all_there = !self.old_entries.has_skipped()
+            && paths(false).eq(head.entries.iter().map(|entry| &entry.path))
+            && paths(true).eq(head.gaps.iter().map(|gap| &gap.path));
+        // The paths of the stream are in good order, and so are head's if they are the same.
+        if are_all_there { Some(()) } else { has_good_paths(guess) }
     }
 
     pub(super) fn into_found(self, header: Header) -> Found {
         let Self { entries, rows, bare, others, .. } = self;
         Found { entries, rows, bare, others: RecordSet { header, records: others } }
     }
+}
+
+/// Whether head may be gone on from: that its paths agree with one another was not seen for those that are gone.
+fn has_good_paths(guess: &Guess) -> Option<()> {
+    let mut order = Order::default();
+    let mut gaps = guess.shell.manifest.gaps.iter().map(|gap| gap.path.as_bytes()).peekable();
+    let mut take = |path: &[u8]| {
+        while gaps.next_if(|gap| *gap < path).is_some() {}
+        if gaps.peek() == Some(&path) { None } else { order.take(path) }
+    };
+    let mut files = guess.shell.entries()?;
+    let mut others = guess.shell.manifest.entries.iter().map(|entry| entry.path.as_bytes()).peekable();
+    while let Some(path) = files.path() {
+        while let Some(other) = others.next_if(|other| *other < path.as_bytes()) {
+            take(other)?;
+        }
+        take(path.as_bytes())?;
+    }
+    files.is_complete().then_some(())?;
+    others.try_for_each(take)
 }
 
 /// Goes on to the entry of a path, and over it: where it stands if it says the same. `None` where it says the same in other
@@ -185,8 +215,8 @@ struct Start {
     long_before: Vec<u8>,
 }
 
-/// Further before the start than any clock ticks, see [`is_settled`].
-const LONG_NS: u64 = 4_000_000_000;
+/// As far before the start as the slowest clock ticks, see [`is_settled`].
+const LONG_NS: u64 = 2_000_000_000;
 
 impl Start {
     fn new(ns: u64) -> Self {
@@ -202,5 +232,31 @@ impl Start {
             return Some(true);
         }
         Some(is_settled(decimal::parse_i64(raw.mtime_ns)?, decimal::parse_i64(raw.ctime_ns)?, self.ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compared_as_text_is_what_the_numbers_say() {
+        let near =
+            [0, 1, 19_999_999, 20_000_000, 20_000_001, 1_999_999_999, 2_000_000_000, 2_000_000_001, u64::MAX];
+        for start in [0, 5, 9_999_999_999, 1_000_000_000_000_000_000, 1_795_956_271_497_309_057, u64::MAX] {
+            let mut times: Vec<i64> =
+                near.iter().filter_map(|ns| start.saturating_sub(*ns).try_into().ok()).collect();
+            times.extend([-1, 0, 1_000_000_000, i64::MIN, i64::MAX]);
+            for mtime in &times {
+                for ctime in &times {
+                    let line = format!("f0644 - 1 {mtime} {ctime} 3\ta");
+                    let raw = RawRecord::split(line.as_bytes()).unwrap();
+                    let expected = Some(is_settled(*mtime, *ctime, start));
+                    assert_eq!(Start::new(start).is_behind(&raw), expected, "{mtime} {ctime} {start}");
+                }
+            }
+        }
+        let line = "f0644 - 1 99999999999999999999 1 3\ta";
+        assert_eq!(Start::new(1).is_behind(&RawRecord::split(line.as_bytes()).unwrap()), None);
     }
 }

@@ -103,7 +103,7 @@ pub fn read<R: BufRead>(mut reader: Reader<R>, header: Header, guess: Option<Gue
             return RecordSet::read_on(reader, header, records).map(Read::Read);
         }
     }
-    let is_usual = comparison.finish().is_some();
+    let is_usual = comparison.finish(&guess).is_some();
     let delta = Delta { found: comparison.into_found(header), guess };
     if is_usual {
         return Ok(Read::Compared(delta));

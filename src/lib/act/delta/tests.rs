@@ -266,6 +266,15 @@ fn forge(chance: &mut Chance, lanes: &[Lane; 2]) {
                 let Some(head) = lane.head() else { continue };
                 lane.forge(&head, |text| text.replacen("\"path\":\"a", "\"path\":\"\\u0061", 1));
             }
+            // A path below another one.
+            8 => {
+                let Some(head) = lane.head() else { continue };
+                lane.forge(&head, |text| text.replacen("\"path\":\"a.b\"", "\"path\":\"a-/b\"", 1));
+            }
+            9 => {
+                let Some(head) = lane.head() else { continue };
+                lane.forge(&head, |text| text.replacen("\"path\":\"zz\"", "\"path\":\"a\"", 1));
+            }
             // No cache.
             7 => lane.forge(&lane.index(), |text| {
                 let end = text.find(",\"head\"").unwrap_or(0);

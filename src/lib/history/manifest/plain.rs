@@ -3,6 +3,7 @@
 //! Entries are nearly all of a manifest, and one is like the other. They are read here, straight into what they mean;
 //! what stands around them is left to the general parser, and so is any manifest that stands in another way.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Entry, Manifest, Node};
@@ -85,7 +86,7 @@ impl Shell {
     /// Whether the manifest is still that file: a purge writes one anew. The caller holds the history lock.
     pub(crate) fn is_current(&self, history: &History) -> bool {
         let path = layout::manifest(history.store().root(), history.run(), &self.manifest.id);
-        read_document(&path).is_ok_and(|now| now.is_same(&self.document))
+        self.document.is_still_at(&path).unwrap_or(false)
     }
 
     /// The entries, brackets included.
@@ -152,6 +153,22 @@ impl<'a> Entries<'a> {
     /// Reads the next entry and goes over it; `None` at the end, and where one does not stand as we write it.
     pub(crate) fn read(&mut self) -> Option<Entry> {
         self.items.read(&entries())
+    }
+
+    /// Reads the path of the next entry and goes over it, whatever else it says; `None` at the end, and where it does not
+    /// stand as we write it.
+    pub(crate) fn path(&mut self) -> Option<Cow<'a, str>> {
+        let mut plain = self.items.ahead();
+        plain.literal(b"{\"path\":")?;
+        let path = plain.string()?;
+        plain.bytes(memchr::memchr(b'}', plain.rest())? + 1)?;
+        self.items.go_over(plain)?;
+        Some(path)
+    }
+
+    /// Whether there were entries of paths that nobody asked for.
+    pub(crate) fn has_skipped(&self) -> bool {
+        self.items.has_skipped()
     }
 
     /// Where the entry stands that was gone over last.
