@@ -188,10 +188,13 @@ impl News for Against<'_> {
 
     fn new_files(&self, check: &mut dyn FnMut(&Entry, ObjectId, u64) -> Result<()>) -> Result<()> {
         // What is not fresh stands in head as it is.
-        fresh_entries(&self.found.entries).try_for_each(|entry| match entry.node {
-            Node::File { hash, size } => check(&entry, hash, size),
-            Node::Link { .. } | Node::Dir => Ok(()),
-        })
+        for entry in fresh_entries(&self.found.entries) {
+            let Some(entry) = entry else { return Err(changed_in_place()) };
+            if let Node::File { hash, size } = entry.node {
+                check(&entry, hash, size)?;
+            }
+        }
+        Ok(())
     }
 
     fn publish(&self, history: &History, manifest: &Manifest) -> Result<Published> {

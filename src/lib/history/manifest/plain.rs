@@ -182,13 +182,20 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The entries of a splice that stand in no older manifest.
-pub(crate) fn fresh_entries(splice: &Splice) -> impl Iterator<Item = Entry> {
+/// The entries of a splice that stand in no older manifest; `None` for what is no entry, and ends a piece.
+pub(crate) fn fresh_entries(splice: &Splice) -> impl Iterator<Item = Option<Entry>> {
     splice.fresh().flat_map(|piece| {
         let mut plain = Plain::new(piece);
         std::iter::from_fn(move || {
             plain.has(b",");
-            entry(&mut plain)
+            if plain.rest().is_empty() {
+                return None;
+            }
+            let read = entry(&mut plain);
+            if read.is_none() {
+                plain = Plain::new(b"");
+            }
+            Some(read)
         })
     })
 }
