@@ -56,16 +56,16 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
 fn is_verbatim(text: &[u8]) -> bool {
     match text.last_chunk() {
         // The last word may begin within the one before: looking twice is cheaper than byte by byte.
-        Some(last) => text.as_chunks().0.iter().all(is_verbatim_word) && is_verbatim_word(last),
-        None => text.iter().all(|byte| is_verbatim_word(&[*byte; 8])),
+        Some(last) => text.as_chunks().0.iter().copied().all(is_verbatim_word) && is_verbatim_word(*last),
+        None => text.iter().all(|byte| is_verbatim_word([*byte; 8])),
     }
 }
 
 /// As [`is_verbatim`], for eight bytes at once: names are looked at by the ten thousand.
-fn is_verbatim_word(word: &[u8; 8]) -> bool {
+fn is_verbatim_word(word: [u8; 8]) -> bool {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH_BITS: u64 = ONES << 7;
-    let word = u64::from_le_bytes(*word);
+    let word = u64::from_le_bytes(word);
     let each = |byte: u8| ONES * u64::from(byte);
     // The high bit of a byte is set where it is below `bound`, or where a lower byte was.
     let below = |word: u64, bound: u8| word.wrapping_sub(each(bound)) & !word;

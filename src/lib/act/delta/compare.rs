@@ -7,7 +7,7 @@ use super::order::Order;
 use super::{Found, Guess};
 use crate::history::json::Name;
 use crate::history::manifest::{Entries, Entry, Node, push_file};
-use crate::history::rows::{self, Pass, Row};
+use crate::history::rows::{self, OutOfOrder, Pass, Row};
 use crate::history::splice::Splice;
 use crate::store::id::ObjectId;
 use crate::stream::raw::RawRecord;
@@ -63,13 +63,13 @@ impl<'a> Comparison<'a> {
             self.rows.keep(row.clone());
             return Some(());
         }
-        let Some(file) = File::read(line) else { return None };
+        let file = File::read(line)?;
         let entry = match entry {
             Some(entry) => Some(entry),
-            None => same_entry(&mut self.old_entries, &raw, name, &file.entry)?,
+            None => same_entry(&mut self.old_entries, &raw, name, &file.entry).ok()?,
         };
         let row = match row {
-            None if is_at_rest => same_row(&mut self.old_rows, &raw, name)?,
+            None if is_at_rest => same_row(&mut self.old_rows, &raw, name).ok()?,
             other => other,
         };
         match entry {
@@ -144,33 +144,35 @@ fn has_good_paths(guess: &Guess) -> Option<()> {
     others.try_for_each(take)
 }
 
-/// Goes on to the entry of a path, and over it: where it stands if it says the same. `None` where it says the same in other
-/// words, or cannot be found so.
+/// Goes on to the entry of a path, and over it: where it stands if it says the same.
+///
+/// # Errors
+/// [`OutOfOrder`] where it cannot be found so, or says the same in other words.
 fn same_entry(
     old: &mut Entries<'_>,
     raw: &RawRecord<'_>,
     name: &[u8],
     new: &Entry,
-) -> Option<Option<Range<usize>>> {
-    let Some(found) = old.reach(raw.path).ok()? else { return Some(None) };
+) -> Result<Option<Range<usize>>, OutOfOrder> {
+    let Some(found) = old.reach(raw.path)? else { return Ok(None) };
     if old.expect(raw, name).is_some() {
-        return Some(Some(old.last()));
+        return Ok(Some(old.last()));
     }
-    (found != *new).then_some(())?;
-    old.read()?;
-    Some(None)
+    if found == *new {
+        return Err(OutOfOrder);
+    }
+    old.read().map(|_| None).ok_or(OutOfOrder)
 }
 
 /// As [`same_entry`], for rows. Those that say more than we write are not found so: what they say must not be lost.
-fn same_row(old: &mut Pass<'_>, raw: &RawRecord<'_>, name: &[u8]) -> Option<Option<Range<usize>>> {
-    if old.reach(raw.path).ok()?.is_none() {
-        return Some(None);
+fn same_row(old: &mut Pass<'_>, raw: &RawRecord<'_>, name: &[u8]) -> Result<Option<Range<usize>>, OutOfOrder> {
+    if old.reach(raw.path)?.is_none() {
+        return Ok(None);
     }
     if old.expect(raw, name).is_some_and(|hash| hash == raw.content) {
-        return Some(Some(old.last()));
+        return Ok(Some(old.last()));
     }
-    old.find(raw.path).ok()?;
-    Some(None)
+    old.find(raw.path).map(|_| None)
 }
 
 /// What a line says of a file.

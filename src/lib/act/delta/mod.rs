@@ -59,7 +59,7 @@ impl Guess {
 /// What came of a stream.
 pub enum Read {
     /// It was compared to its end.
-    Compared(Delta),
+    Compared(Box<Delta>),
     /// It was read.
     Read(Outcome),
 }
@@ -104,7 +104,7 @@ pub fn read<R: BufRead>(mut reader: Reader<R>, header: Header, guess: Option<Gue
         }
     }
     let is_usual = comparison.finish(&guess).is_some();
-    let delta = Delta { found: comparison.into_found(header), guess };
+    let delta = Box::new(Delta { found: comparison.into_found(header), guess });
     if is_usual {
         return Ok(Read::Compared(delta));
     }
