@@ -70,7 +70,7 @@ fn line(chance: &mut Chance, path: &[u8], now: u64) -> Vec<u8> {
     let missing = chance.one_in(150);
     let content = if missing { CONTENTS[4] } else { chance.of(&CONTENTS[..4]) };
     let id = hash::of_bytes(content);
-    let mut head = match chance.below(24) {
+    let head = match chance.below(24) {
         0 => format!("l0777 {} 9", hash::of_bytes(CONTENTS[3])),
         1 => "d0755 - -".into(),
         2 => "f0644 !oversized 99".into(),
@@ -89,9 +89,9 @@ fn line(chance: &mut Chance, path: &[u8], now: u64) -> Vec<u8> {
         _ => now - 100 * SECOND - chance.below(SECOND),
     };
     let sign = if chance.one_in(30) { "-" } else { "" };
-    head.push_str(&format!(" {sign}{time} {} {}\t", time + chance.below(2), chance.below(30)));
     let slash = if head.starts_with("d0000") { "/" } else { "" };
-    [head.as_bytes(), path, slash.as_bytes()].concat()
+    let tail = format!(" {sign}{time} {} {}\t", time + chance.below(2), chance.below(30));
+    [head.as_bytes(), tail.as_bytes(), path, slash.as_bytes()].concat()
 }
 
 /// Changes lines of a workspace: some, all or none.
@@ -226,7 +226,7 @@ impl Lane {
 
     /// Rewrites a document as some other program would.
     #[allow(clippy::disallowed_methods, reason = "it stands for another program")]
-    fn forge(&self, path: &PathBuf, forge: impl Fn(&str) -> String) {
+    fn forge(path: &PathBuf, forge: impl Fn(&str) -> String) {
         if let Ok(text) = fs::read(path) {
             fs::write(path, forge(std::str::from_utf8(&text).unwrap())).unwrap();
         }
@@ -239,44 +239,44 @@ impl Lane {
 }
 
 /// What other programs may have left in the documents.
-fn forge(chance: &mut Chance, lanes: &[Lane; 2]) {
+fn forge(chance: &mut Chance, both: &[Lane; 2]) {
     let kind = chance.below(64);
-    for lane in lanes {
+    for lane in both {
         match kind {
             // A row of the original.
-            0 => lane.forge(&lane.index(), |text| {
+            0 => Lane::forge(&lane.index(), |text| {
                 let Some(start) = text.find(",\"ctime_nano\"") else { return text.to_owned() };
                 let end = start + text[start..].find('}').unwrap();
                 [&text[..start], &text[end..]].concat()
             }),
             // Members of a later version.
-            1 => lane.forge(&lane.index(), |text| text.replacen("\"ino\":", "\"new\":[1],\"ino\":", 2)),
-            2 => lane.forge(&lane.index(), |text| text.replace("}},\"head\"", ",\"later\":1e400}},\"head\"")),
-            3 => lane.forge(&lane.index(), |text| text.replace("},\"head\"", "},\"other\":{},\"head\"")),
+            1 => Lane::forge(&lane.index(), |text| text.replacen("\"ino\":", "\"new\":[1],\"ino\":", 2)),
+            2 => Lane::forge(&lane.index(), |text| text.replace("}},\"head\"", ",\"later\":1e400}},\"head\"")),
+            3 => Lane::forge(&lane.index(), |text| text.replace("},\"head\"", "},\"other\":{},\"head\"")),
             4 => {
                 let Some(head) = lane.head() else { continue };
-                lane.forge(&head, |text| text.replacen("\"size\":", "\"later\":0,\"size\":", 1));
+                Lane::forge(&head, |text| text.replacen("\"size\":", "\"later\":0,\"size\":", 1));
             }
             5 => {
                 let Some(head) = lane.head() else { continue };
-                lane.forge(&head, |text| text.replacen("\"coverage\"", "\"later\":[],\"coverage\"", 1));
+                Lane::forge(&head, |text| text.replacen("\"coverage\"", "\"later\":[],\"coverage\"", 1));
             }
             // Other words for the same.
             6 => {
                 let Some(head) = lane.head() else { continue };
-                lane.forge(&head, |text| text.replacen("\"path\":\"a", "\"path\":\"\\u0061", 1));
+                Lane::forge(&head, |text| text.replacen("\"path\":\"a", "\"path\":\"\\u0061", 1));
             }
             // A path below another one.
             8 => {
                 let Some(head) = lane.head() else { continue };
-                lane.forge(&head, |text| text.replacen("\"path\":\"a.b\"", "\"path\":\"a-/b\"", 1));
+                Lane::forge(&head, |text| text.replacen("\"path\":\"a.b\"", "\"path\":\"a-/b\"", 1));
             }
             9 => {
                 let Some(head) = lane.head() else { continue };
-                lane.forge(&head, |text| text.replacen("\"path\":\"zz\"", "\"path\":\"a\"", 1));
+                Lane::forge(&head, |text| text.replacen("\"path\":\"zz\"", "\"path\":\"a\"", 1));
             }
             // No cache.
-            7 => lane.forge(&lane.index(), |text| {
+            7 => Lane::forge(&lane.index(), |text| {
                 let end = text.find(",\"head\"").unwrap_or(0);
                 if end == 0 { text.to_owned() } else { format!("{{\"entries\":{{}}{}", &text[end..]) }
             }),
@@ -290,7 +290,7 @@ fn a_capture_by_comparison_leaves_what_one_from_records_leaves() {
     let (mut compared, mut made) = (0, 0);
     for seed in 0..SEQUENCES {
         let mut chance = Chance(seed);
-        let lanes = [Lane::new(), Lane::new()];
+        let both = [Lane::new(), Lane::new()];
         let mut workspace = Workspace::new();
         for path in PATHS {
             if chance.one_in(2) {
@@ -300,7 +300,7 @@ fn a_capture_by_comparison_leaves_what_one_from_records_leaves() {
         for step in 1..=CAPTURES {
             let now = (1_700_000_000 + step * 10) * SECOND;
             edit(&mut chance, &mut workspace, now);
-            forge(&mut chance, &lanes);
+            forge(&mut chance, &both);
             let mut lines: Vec<Vec<u8>> = workspace.values().cloned().collect();
             if !lines.is_empty() && chance.one_in(12) {
                 match chance.below(3) {
@@ -331,12 +331,12 @@ fn a_capture_by_comparison_leaves_what_one_from_records_leaves() {
                 while_running: false,
             };
             let said = [true, false].map(|is_compared| {
-                let lane = &lanes[usize::from(is_compared)];
+                let lane = &both[usize::from(is_compared)];
                 lane.capture(&lane.stream(&frame, &lines, end), &request, is_compared)
             });
             let of = format!("sequence {seed}, capture {step}");
             assert_eq!(said[0].0, said[1].0, "{of}");
-            assert_eq!(lanes[0].documents(), lanes[1].documents(), "{of}");
+            assert_eq!(both[0].documents(), both[1].documents(), "{of}");
             compared += u64::from(said[0].1);
             made += 1;
         }
