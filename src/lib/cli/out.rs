@@ -96,6 +96,16 @@ impl Out {
         self.effect = Effect::Reads;
     }
 
+    /// Hands everything over and lets the reader see the end, before the program ends: nothing may be written any more.
+    pub fn close(&mut self) {
+        self.flush();
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+        // Where it cannot be done, the reader sees the end a little later.
+        if let Ok(nothing) = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty()) {
+            let _ = rustix::stdio::dup2_stdout(nothing);
+        }
+    }
+
     pub(super) fn finish(&mut self) -> Finished {
         if !self.buffer.is_empty() {
             self.flush();
