@@ -18,7 +18,7 @@
 //! needed, and one that is wrong in any way counts as none.
 
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::stat::{FileStat, is_settled};
@@ -60,6 +60,8 @@ struct Memory {
     places: Vec<usize>,
     /// Which of them still were as they are remembered.
     found: Vec<AtomicBool>,
+    /// The one behind the last that was asked for.
+    next: AtomicUsize,
 }
 
 /// One name that a walk keeps of a directory.
@@ -242,12 +244,21 @@ impl Memory {
             take(&mut rest, dir.bytes)?;
         }
         let found = std::iter::repeat_with(AtomicBool::default).take(places.len()).collect();
-        Some(Self { document, places, found })
+        Some(Self { document, places, found, next: AtomicUsize::new(0) })
     }
 
     fn find(&self, path: &[u8]) -> Option<usize> {
         let path_at = |place: usize| self.document.get(place..).and_then(Dir::read).map(|dir| dir.path);
-        self.places.binary_search_by(|place| path_at(*place).cmp(&Some(path))).ok()
+        // A walk asks for one after the other, or nearly.
+        let next = self.next.load(Ordering::Relaxed);
+        let is_next = self.places.get(next).is_some_and(|place| path_at(*place) == Some(path));
+        let found = if is_next {
+            next
+        } else {
+            self.places.binary_search_by(|place| path_at(*place).cmp(&Some(path))).ok()?
+        };
+        self.next.store(found + 1, Ordering::Relaxed);
+        Some(found)
     }
 
     /// The directories that still were as they are remembered.
