@@ -115,6 +115,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         write_paths(&args, cli, &tree);
         return Ok(Status::Done);
     }
+    cli.out.widen();
     let mut stream = RecordStream { framing: args.zero.framing(), pending: Vec::new(), is_begun: false };
     let ended = Place::open(&args, cli).and_then(|place| place.records(cli, &mut stream, tell));
     stream.end(cli, ended.as_ref().err());
