@@ -24,6 +24,7 @@ mod cross_product;
 mod dir_cache;
 mod docs;
 mod durability;
+mod fuzz_seeds;
 mod gaps;
 mod hash_object;
 mod hostile;
