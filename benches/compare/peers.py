@@ -81,7 +81,8 @@ class Ours(Tool):
     def __init__(self, ws, store, options):
         super().__init__(ws, store, options)
         self.bin = self.programs(options)
-        self.env["PATH"] = f"{options.porcelain}:{self.bin}:{self.env['PATH']}"
+        self.porcelain = self.scripts(options)
+        self.env["PATH"] = f"{self.porcelain}:{self.bin}:{self.env['PATH']}"
         self.env.update(WT_STORE=store, WT_RUN="bench", WT_WORKSPACE=ws)
         if not self.is_durable:
             self.env["WT_FSYNC"] = "off"
@@ -90,16 +91,20 @@ class Ours(Tool):
     def programs(options):
         return options.bin
 
+    @staticmethod
+    def scripts(options):
+        return options.porcelain
+
     def setup(self):
         super().setup()
         os.makedirs(os.path.join(self.store, "runs"))
 
     def capture(self, name):
         if self.options.files > 50_000:
-            walk = f"wt-ls-files -z --records --max-files {self.options.files + 1}"
+            walk = f"wt-ls-files -z --records --dir-cache --max-files {self.options.files + 1}"
             return ["wt-lock", "-s", "--", "sh", "-c", f"{walk} | wt-hash-object -w -z --stdin-records |"
                     f" wt-write-manifest -z --label {name}"]
-        return [f"{self.options.porcelain}/wt-capture", "-q", name]
+        return [f"{self.porcelain}/wt-capture", "-q", name]
 
     def restore(self, name):
         return [f"{self.bin}/wt-restore", "-q", name]
@@ -143,6 +148,12 @@ class Before(Ours):
     @staticmethod
     def programs(options):
         return options.before
+
+    @staticmethod
+    def scripts(options):
+        """Those of that build, if they were kept beside its programs: an option may be newer than they are."""
+        own = f"{options.before}/porcelain"
+        return own if os.path.isdir(own) else options.porcelain
 
 
 class Git(Tool):

@@ -7,6 +7,7 @@ complete -c wt-ls-files -l yes-this-root -d 'Take the workspace even if it is /,
 complete -c wt-ls-files -s z -d 'Items end in NUL and names are raw bytes, on input and output'
 complete -c wt-ls-files -l end -d 'Close the list with an empty item, so that a reader can tell that it is complete'
 complete -c wt-ls-files -l records -d 'Write records instead of paths'
+complete -c wt-ls-files -l dir-cache -d 'With --records, do not list directories again that are as the run remembers them, and remember the others'
 complete -c wt-ls-files -l ignored -d 'List what the rules leave out'
 complete -c wt-ls-files -l gaps -d 'List what is there and would not be captured, with the reason'
 complete -c wt-ls-files -l progress -d 'Say on standard error how far the walk is'

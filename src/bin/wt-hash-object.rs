@@ -98,8 +98,8 @@ struct Args {
     files: Vec<PathBuf>,
 }
 
-/// Lines that are known are handed on at the latest when they are so many bytes.
-const BATCH_TEXT_BYTES: usize = 256 * 1024;
+/// Lines that are known are handed on at the latest when they are so many bytes: what a pipe takes at once.
+const BATCH_TEXT_BYTES: usize = 64 * 1024;
 
 fn main() -> ExitCode {
     cli::main(&PAGE, run)
@@ -145,6 +145,7 @@ fn hash_files(args: &Args, cli: &mut Cli) -> Result<()> {
 }
 
 fn fill_records(args: &Args, cli: &mut Cli) -> Result<()> {
+    cli.out.widen();
     let framing = args.zero.framing();
     let frame = if args.allow_unterminated { Frame::Optional } else { Frame::Required };
     let opened = Reader::open(cli::input::stdin(), framing, frame);

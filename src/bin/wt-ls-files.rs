@@ -1,5 +1,6 @@
 //! Lists the files of a workspace that are versioned.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -11,22 +12,33 @@ use workspacetrack::error::{Error, Result};
 use workspacetrack::history::{History, json};
 use workspacetrack::store::lock::Mode;
 use workspacetrack::store::relpath::RelPath;
+use workspacetrack::store::{layout, memo, read_document};
 use workspacetrack::stream::Framing;
 use workspacetrack::stream::record::{EntryKind, GapReason};
 use workspacetrack::stream::wire::{self, HeadMark, Header};
 use workspacetrack::tree::listing::{Entry, Found, Tree};
 use workspacetrack::tree::root::{Workspace, WorkspaceLock};
 use workspacetrack::tree::scan::{self, Outset};
+use workspacetrack::tree::seen::Seen;
+use workspacetrack::tree::walk::Walk;
 
 static PAGE: Page = Page {
     name: "wt-ls-files",
     about: "list the files of a workspace that are versioned",
-    synopsis: &["[-C DIR] [-z] [--end] [--ignored | --gaps | --records]"],
+    synopsis: &["[-C DIR] [-z] [--end] [--ignored | --gaps | --records [--dir-cache]]"],
     description: "Walks the workspace once, follows no link, and lists what the ignore rules include (see wt-rules(5)): \
-        regular files and symbolic links, sorted by bytes. Nothing is written anywhere.\n\n\
+        regular files and symbolic links, sorted by bytes. Nothing is written anywhere, unless `--dir-cache` \
+        asks for it.\n\n\
         With `--records` it is the first stage of a capture: each path with its kind, mode and stat, empty directories \
         and gaps included, between a header and an end mark (see wt-stream(5)). With `--run` the header names the run's \
         head, so that a stale list cannot be published.\n\n\
+        With `--dir-cache` a directory that is as it was is not listed again: each file of it is still examined. A \
+        directory is as it was if its device, inode, mtime and ctime are those that it had when it was listed, it had \
+        been at rest by then, the machine has not been started since, the rules are the same, and it lies on ext2 to ext4, \
+        XFS, Btrfs, tmpfs or F2FS. What is remembered for that is written after the stream has ended, and only if \
+        enough of it changed: one private file, `workspace/.dirs-seen` in the run's directory, with the stat and the names \
+        of each directory. It may be removed at any time. A file that is damaged counts as none, and one that cannot be \
+        written is no error. Nothing is written while ITERION_WORKSPACE_TRACK turns captures off.\n\n\
         A directory that cannot be listed is a gap, `!unreadable`, and its name ends in a slash. The store is left out \
         wherever it lies and whatever it is called.",
     output: "One path an item. With `--records`, records. With `--gaps`, the reason, a tab and the path. With \
@@ -37,7 +49,14 @@ static PAGE: Page = Page {
         (5, "the workspace is refused"),
         (7, "more files than --max-files"),
     ],
-    environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "ITERION_HOME", "ITERION_WORKSPACE_MAX_FILE_MB"],
+    environment: &[
+        "WT_WORKSPACE",
+        "WT_STORE",
+        "WT_RUN",
+        "ITERION_HOME",
+        "ITERION_WORKSPACE_MAX_FILE_MB",
+        "ITERION_WORKSPACE_TRACK",
+    ],
     examples: &[
         Example { text: "What would be captured:", script: "wt-ls-files" },
         Example {
@@ -69,6 +88,9 @@ struct Args {
     /// Write records instead of paths
     #[arg(long, conflicts_with_all = ["ignored", "gaps", "json"])]
     records: bool,
+    /// With --records, do not list directories again that are as the run remembers them, and remember the others
+    #[arg(long, requires = "records")]
+    dir_cache: bool,
     /// List what the rules leave out
     #[arg(long, conflicts_with = "gaps")]
     ignored: bool,
@@ -93,10 +115,19 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         write_paths(&args, cli, &tree);
         return Ok(Status::Done);
     }
+    cli.out.widen();
     let mut stream = RecordStream { framing: args.zero.framing(), pending: Vec::new(), is_begun: false };
     let ended = Place::open(&args, cli).and_then(|place| place.records(cli, &mut stream, tell));
     stream.end(cli, ended.as_ref().err());
-    ended.map(|()| Status::Done)
+    let memory = ended?;
+    if !cli.env.captures_are_off()
+        && let Some((path, bytes)) = memory.and_then(|(path, seen)| Some((path, seen.into_bytes()?)))
+    {
+        // Nobody waits for the end of the stream while we write down what only the next walk needs.
+        cli.out.close();
+        memo::replace(&path, &[&bytes]);
+    }
+    Ok(Status::Done)
 }
 
 /// Where to walk, and what is settled before: the lock is held, the rules are read.
@@ -106,6 +137,7 @@ struct Place {
     outset: Outset,
     store: Vec<(u64, u64)>,
     head: Option<HeadMark>,
+    dirs_seen: Option<PathBuf>,
 }
 
 impl Place {
@@ -114,6 +146,14 @@ impl Place {
         let store = cli.env.store(&args.store, workspace.path())?;
         let run = cli.env.run_if_named(&args.run)?;
         let identities = store.identities(run.as_ref())?;
+        let dirs_seen = match &run {
+            Some(run) if args.dir_cache => Some(layout::dirs_seen(store.root(), run)),
+            None if args.dir_cache => {
+                return Err(Error::usage("--dir-cache needs a run, in which it remembers")
+                    .hint("name one with --run or set WT_RUN"));
+            }
+            _ => None,
+        };
         // Head is sampled before the walk: what is published meanwhile makes the list stale.
         let head = match run {
             None => None,
@@ -124,7 +164,7 @@ impl Place {
         for warning in &outset.warnings {
             cli.warn(warning);
         }
-        Ok(Self { workspace, lock, outset, store: identities, head })
+        Ok(Self { workspace, lock, outset, store: identities, head, dirs_seen })
     }
 
     /// Walks. The lock is let go before anything is written: nobody waits for a reader while holding it.
@@ -132,22 +172,32 @@ impl Place {
         self.outset.walk(&self.workspace, &self.store, progress).run()
     }
 
+    /// What the run remembers of the directories, if it is to be used.
+    fn seen(&self) -> Option<Seen> {
+        self.dirs_seen.as_deref().map(|path| self.outset.seen(read_document(path).ok()))
+    }
+
     /// Walks and writes a record for each path. Where the lock is the calling process's, which holds it for the whole
-    /// capture, records go out while the walk goes on.
+    /// capture, records go out while the walk goes on. Gives what was learnt of the directories, and where it belongs.
     fn records(
         self,
         cli: &mut Cli,
         stream: &mut RecordStream,
         progress: Option<&(dyn Fn(u64) + Sync)>,
-    ) -> Result<()> {
+    ) -> Result<Option<(PathBuf, Seen)>> {
         let header = Header { head: self.head.clone(), ..self.outset.header(&self.workspace) };
         header.write(&mut stream.pending, stream.framing);
+        let seen = self.seen();
+        let walk = Walk { seen: seen.as_ref(), ..self.outset.walk(&self.workspace, &self.store, progress) };
         if self.lock.own_descriptor().is_none() {
-            let walk = self.outset.walk(&self.workspace, &self.store, progress);
-            return walk.flow(&mut |path, entry| stream.write(cli, path, entry));
+            walk.flow(&mut |path, entry| stream.write(cli, path, entry))?;
+        } else {
+            let tree = walk.run()?;
+            // Nobody waits for a reader while holding it.
+            drop(self.lock);
+            tree.for_each(|path, entry| stream.write(cli, path, entry));
         }
-        self.tree(progress)?.for_each(|path, entry| stream.write(cli, path, entry));
-        Ok(())
+        Ok(self.dirs_seen.zip(seen))
     }
 }
 

@@ -72,4 +72,25 @@ test_two_mounts_with_the_same_inodes_are_not_mixed_up() {
 	[ "$(cat m/a4)" = 4 ] || fail "files did not come back"
 }
 
+test_what_is_mounted_over_a_remembered_directory_is_seen() {
+	mkdir -p ws/m other
+	cd ws
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+		mkdir "d$i"
+		echo "$i" >"d$i/f"
+	done
+	echo mine >m/mine
+	echo theirs >../other/theirs
+	# Only what has been at rest for a tick is remembered.
+	sleep 0.1
+	for label in a b; do wt-capture -q $label >/dev/null; done
+	[ -n "$(find "$SCRATCH" -name .dirs-seen)" ] || fail "nothing is remembered"
+	mounted bind ../other m
+	wt-capture -q covered >/dev/null
+	[ "$(wt-ls-manifest covered | grep m/)" = m/theirs ] || fail "what is mounted is not seen"
+	umount m
+	wt-capture -q again >/dev/null
+	[ "$(wt-ls-manifest again | grep m/)" = m/mine ] || fail "what was covered is not seen again"
+}
+
 "$TEST"

@@ -22,7 +22,7 @@ fn settled() -> Sandbox {
     }
     sandbox.settle();
     for label in ["first", "second", "third"] {
-        sandbox.capture(label);
+        sandbox.call().env("LABEL", label).sh(CAPTURE).ok();
         // What is in a directory that changed within a tick is not remembered.
         sandbox.settle();
     }
@@ -30,7 +30,7 @@ fn settled() -> Sandbox {
 }
 
 /// A capture as the porcelain makes it: under its lock, from which the stages inherit.
-const CAPTURE: &str = "wt-lock -s -- sh -c 'wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
+const CAPTURE: &str = "wt-lock -s -- sh -c 'wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
 
 /// The effects on the store of a capture under a label.
 fn effects(sandbox: &Sandbox, label: &str) -> Vec<String> {
@@ -82,8 +82,10 @@ fn a_capture_without_a_change_opens_no_file_and_looks_at_each_once() {
     let dirs = FILES.div_ceil(FILES_PER_DIR) + 1;
     let stats = count(&calls, is_stat);
     assert!(stats <= FILES + dirs + FIXED, "{stats} looks for {FILES} files in {dirs} directories");
+    let opened = count(&calls, |call| call.contains("openat") && call.contains("O_DIRECTORY"));
+    assert!((dirs..dirs + 40).contains(&opened), "{opened} of {dirs} directories opened, for their permissions");
     let listings = count(&calls, |call| call.contains("getdents"));
-    assert!(listings <= 2 * dirs, "{listings} readings of {dirs} directories");
+    assert_eq!(listings, 0, "no directory changed, so none is listed");
     let objects = count(&calls, |call| call.contains("open") && call.contains("workspace-objects/"));
     assert!(objects <= 2, "the pool's lock file and nothing in the pool: {objects}");
     let manifests = count(&calls, |call| call.contains("open") && call.contains("snapshots/"));
@@ -91,6 +93,15 @@ fn a_capture_without_a_change_opens_no_file_and_looks_at_each_once() {
         manifests, 2,
         "head's manifest is opened to be compared, and, being small, to see that it is the same"
     );
+}
+
+#[test]
+fn a_directory_that_changed_is_listed_and_no_other() {
+    let sandbox = settled();
+    sandbox.sh("touch d3/passing; rm d3/passing").ok();
+    sandbox.settle();
+    let Some(calls) = calls(&sandbox, CAPTURE) else { return };
+    assert_eq!(count(&calls, |call| call.contains("getdents")), 2, "one directory is read to its end");
 }
 
 #[test]

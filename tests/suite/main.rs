@@ -21,6 +21,7 @@ mod concurrency;
 mod counts;
 mod counts_capture;
 mod cross_product;
+mod dir_cache;
 mod docs;
 mod durability;
 mod fuzz_seeds;

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 
 use crate::clock;
 use crate::error::Result;
-use crate::store::fsio::{Durability, document};
 use crate::store::id::ObjectId;
+use crate::store::memo::{self, BOOT_ID_BYTES, boot_id, number, take};
 use crate::store::pool::{Pool, Stamp};
 use crate::store::{Document, read_document};
 use crate::tree::stat::is_settled;
@@ -31,8 +31,6 @@ const REWRITE_MIN: usize = 128;
 /// As many examinations cost as much as listing one shard.
 const LISTING_WORTH: usize = 8;
 const MAGIC: &[u8; 16] = b"wt-pool-seen 1\n\0";
-/// A file in which Linux says which start of the machine this is.
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 const SHARDS: usize = 256;
 const SHARD_BYTES: usize = 32;
 
@@ -113,7 +111,7 @@ impl<'a> Presence<'a> {
             return;
         }
         let Some(bytes) = self.encode() else { return };
-        let _ = document::replace(&path, &[&bytes], Durability::Off);
+        memo::replace(&path, &[&bytes]);
     }
 
     fn encode(&mut self) -> Option<Vec<u8>> {
@@ -168,14 +166,6 @@ fn key(id: ObjectId, size: u64) -> Key {
     (u64::from_be_bytes(bytes), size)
 }
 
-/// Which start of the machine this is: 36 characters, padded; `None` where that cannot be told.
-fn boot_id() -> Option<[u8; 48]> {
-    let text = std::fs::read(BOOT_ID).ok()?;
-    let mut id = [0; 48];
-    id.get_mut(..text.len())?.copy_from_slice(&text);
-    (text.len() >= 32).then_some(id)
-}
-
 /// A file of that form, checked.
 struct Memory {
     document: Document,
@@ -187,7 +177,7 @@ impl Memory {
     fn read(document: Document, pool: &Pool) -> Option<Self> {
         let mut rest: &[u8] = &document;
         (take(&mut rest, MAGIC.len())? == MAGIC).then_some(())?;
-        (take(&mut rest, 48)? == boot_id()?).then_some(())?;
+        (take(&mut rest, BOOT_ID_BYTES)? == boot_id()?).then_some(())?;
         let identity = (number(&mut rest)?, number(&mut rest)?);
         (pool.identity().ok()? == identity).then_some(())?;
         let mut shards = Vec::with_capacity(SHARDS);
@@ -218,16 +208,4 @@ impl Memory {
         });
         read.collect()
     }
-}
-
-fn take<'b>(rest: &mut &'b [u8], count: usize) -> Option<&'b [u8]> {
-    let (taken, left) = rest.split_at_checked(count)?;
-    *rest = left;
-    Some(taken)
-}
-
-fn number(rest: &mut &[u8]) -> Option<u64> {
-    let (bytes, left) = rest.split_first_chunk::<8>()?;
-    *rest = left;
-    Some(u64::from_le_bytes(*bytes))
 }

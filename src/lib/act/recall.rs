@@ -87,9 +87,13 @@ impl Batch {
         let raw = if self.framing == Framing::Nul { RawRecord::split(line) } else { None };
         let Some(raw) = raw.filter(|raw| raw.content == b"-") else { return Ok(false) };
         let Some(digits) = recall.expect(&raw)? else { return Ok(false) };
-        for part in [&raw.mode[..], b" ", digits, b" ", raw.rest, b"\0"] {
-            self.text.extend_from_slice(part);
-        }
+        self.text.reserve(line.len() + 65);
+        self.text.extend_from_slice(raw.mode);
+        self.text.push(b' ');
+        self.text.extend_from_slice(digits);
+        self.text.push(b' ');
+        self.text.extend_from_slice(raw.rest);
+        self.text.push(b'\0');
         Ok(true)
     }
 
@@ -128,6 +132,11 @@ impl Batch {
     /// # Errors
     /// As [`Hashing::fill`].
     pub fn finish(&mut self, hashing: &Hashing<'_>, out: &mut Vec<u8>) -> Result<()> {
+        if self.open.is_empty() && out.is_empty() {
+            // Nothing is put between the lines: they go on as they are, and their room comes back.
+            std::mem::swap(&mut self.text, out);
+            return Ok(());
+        }
         let (places, to_read): (Vec<_>, Vec<_>) =
             self.open.drain(..).map(|(at, record)| ((at, record.path.clone()), record)).unzip();
         let mut written = 0;

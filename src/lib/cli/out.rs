@@ -13,6 +13,10 @@ use crate::error::Error;
 
 /// Flushed when this much has gathered.
 const BUFFER_BYTES: usize = 128 * 1024;
+/// What a pipe between two stages holds: four times what it holds by itself.
+const PIPE_BYTES: usize = 256 * 1024;
+/// So much at once is not gathered first.
+const DIRECT_BYTES: usize = 32 * 1024;
 
 /// Buffered standard output.
 pub struct Out {
@@ -38,8 +42,17 @@ impl Out {
         Self { buffer: Vec::new(), failed: None, effect: page.effect, program: page.name }
     }
 
+    /// Lets a pipe take more at once, for a stage whose follower works at the same time: they then wait for each other less
+    /// often. Where that is not allowed, or standard output is no pipe, nothing is lost.
+    pub fn widen(&mut self) {
+        let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE_BYTES);
+    }
+
     /// Writes bytes.
     pub fn write(&mut self, bytes: &[u8]) {
+        if self.buffer.is_empty() && bytes.len() >= DIRECT_BYTES {
+            return self.send(bytes);
+        }
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush();
@@ -60,7 +73,14 @@ impl Out {
 
     /// Hands everything to the operating system now, so that a reader sees it.
     pub fn flush(&mut self) {
-        let mut rest = self.buffer.as_slice();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.send(&buffer);
+        buffer.clear();
+        self.buffer = buffer;
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
         if !rest.is_empty() && crate::sys::stdout_was_closed() {
             self.failed = Some(Errno::BADF);
         }
@@ -72,7 +92,6 @@ impl Out {
                 Err(errno) => self.failed = Some(errno),
             }
         }
-        self.buffer.clear();
         if self.effect == Effect::Reads
             && let Some(errno) = self.failed
         {
@@ -94,6 +113,16 @@ impl Out {
     /// Says that what is being done changes nothing, although the program can: it then stops when nobody listens.
     pub fn only_reads(&mut self) {
         self.effect = Effect::Reads;
+    }
+
+    /// Hands everything over and lets the reader see the end, before the program ends: nothing may be written any more.
+    pub fn close(&mut self) {
+        self.flush();
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+        // Where it cannot be done, the reader sees the end a little later.
+        if let Ok(nothing) = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty()) {
+            let _ = rustix::stdio::dup2_stdout(nothing);
+        }
     }
 
     pub(super) fn finish(&mut self) -> Finished {

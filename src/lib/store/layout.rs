@@ -31,6 +31,7 @@
 //!     ├── .events.unsynced               there when a flush of events.jsonl failed (ours)
 //!     └── workspace/
 //!         ├── .lock                      history lock: every change of index and journal
+//!         ├── .dirs-seen                 what was in the workspace's directories; may be removed at any time (ours)
 //!         ├── .pool-seen                 which objects a capture saw in the pool; may be removed at any time (ours)
 //!         ├── index.json                 stat cache, labels, head, overflow latch
 //!         ├── index.json.broken-<ns>     an index that could not be understood, kept when it was rebuilt (ours)
@@ -57,7 +58,8 @@ pub const TEMP_PREFIX: &str = ".iterion-tmp-";
 /// Prefix of an object being written, in the pool's root.
 pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
 /// The names in a run's history that belong there.
-pub const HISTORY_NAMES: [&[u8]; 5] = [b".lock", b".pool-seen", b"index.json", b"labels.log", b"snapshots"];
+pub const HISTORY_NAMES: [&[u8]; 6] =
+    [b".dirs-seen", b".lock", b".pool-seen", b"index.json", b"labels.log", b"snapshots"];
 /// Prefix of content that is being measured, in a run's directory.
 pub const UPLOAD_PREFIX: &str = ".upload-";
 /// Name of the file that says what is known of an attachment.
@@ -382,6 +384,12 @@ pub fn index(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn pool_seen(store: &Path, id: &RunId) -> PathBuf {
     history(store, id).join(".pool-seen")
+}
+
+/// What a capture of the run saw in the directories of its workspace.
+#[must_use]
+pub fn dirs_seen(store: &Path, id: &RunId) -> PathBuf {
+    history(store, id).join(".dirs-seen")
 }
 
 /// A run's label journal.

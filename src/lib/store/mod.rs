@@ -9,6 +9,7 @@ pub mod hash;
 pub mod id;
 pub mod layout;
 pub mod lock;
+pub mod memo;
 pub mod network;
 pub mod pool;
 pub mod process;

@@ -1,4 +1,5 @@
-//! Which file systems belong to another machine: their locks may not be seen by everybody (facts 2.9, 10.30).
+//! Which file systems belong to another machine: their locks may not be seen by everybody (facts 2.9, 10.30). And of
+//! which it is known that a directory shows by its times that its names changed.
 
 use std::os::fd::BorrowedFd;
 
@@ -22,10 +23,26 @@ const NETWORKS: [(u32, &str); 11] = [
 /// The name of the network file system that an open file lies on; `None` for the disks of this machine.
 #[must_use]
 pub fn name_of(fd: BorrowedFd<'_>) -> Option<&'static str> {
+    named(magic(fd)?)
+}
+
+/// Whether the kernel of this machine alone changes the directories of the file system that `fd` lies on, and moves their
+/// times whenever it adds or takes a name. What a server, a daemon, a cluster or a layer below may change is not among
+/// them, and neither is what nobody has looked at.
+#[must_use]
+pub fn moves_dir_times(fd: BorrowedFd<'_>) -> bool {
+    magic(fd).is_some_and(|magic| DIR_TIMES_MOVE.contains(&magic))
+}
+
+/// ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, by the magic number of statfs(2).
+const DIR_TIMES_MOVE: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0xf2f5_2010];
+
+fn magic(fd: BorrowedFd<'_>) -> Option<u32> {
     let found = rustix::fs::fstatfs(fd).ok()?;
     // The field is as wide as the machine likes; the numbers have 32 bits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only 32 bits of it are used")]
-    named(seam::file_system().unwrap_or(found.f_type as u32))
+    let magic = found.f_type as u32;
+    Some(seam::file_system().unwrap_or(magic))
 }
 
 fn named(magic: u32) -> Option<&'static str> {

@@ -42,37 +42,68 @@ impl Decimal for i64 {
 /// Most digits that a number of 64 bits has.
 const DIGITS_MAX: usize = 20;
 
-/// The two digits of every number below 100.
-#[allow(clippy::cast_possible_truncation, reason = "both are below ten")]
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-        number += 1;
-    }
-    pairs
-};
+const TEN_TO_8: u64 = 100_000_000;
 
 /// Writes a number.
 pub fn push(out: &mut Vec<u8>, number: impl Decimal) {
-    let (is_negative, mut rest) = number.parts();
-    let mut digits = [b'0'; DIGITS_MAX];
-    let mut first = DIGITS_MAX;
-    for chunk in digits.rchunks_exact_mut(2) {
-        if let Some(pair) = PAIRS.get((rest % 100) as usize) {
-            chunk.copy_from_slice(pair);
-        }
-        first -= if rest < 10 { 1 } else { 2 };
-        rest /= 100;
-        if rest == 0 {
-            break;
-        }
-    }
+    let (is_negative, number) = number.parts();
     if is_negative {
         out.push(b'-');
     }
-    out.extend_from_slice(digits.get(first..).unwrap_or_default());
+    let (above, last) = (number / TEN_TO_8, number % TEN_TO_8);
+    if above == 0 {
+        return push_first(out, last);
+    }
+    let (first, middle) = (above / TEN_TO_8, above % TEN_TO_8);
+    if first == 0 {
+        push_first(out, middle);
+    } else {
+        push_first(out, first);
+        push_eight(out, digits(middle));
+    }
+    push_eight(out, digits(last));
+}
+
+/// The values of the eight digits of a number below 10^8, the first one lowest: halved, and halved again, all at once.
+fn digits(number: u64) -> u64 {
+    let fours = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let pairs = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((pairs - 10 * tens) << 8)
+}
+
+fn push_eight(out: &mut Vec<u8>, digits: u64) {
+    out.extend_from_slice(&(digits | ZEROS).to_le_bytes());
+}
+
+/// Writes a number below 10^8 without zeros before it.
+fn push_first(out: &mut Vec<u8>, number: u64) {
+    let digits = digits(number);
+    // A zero alone is written.
+    let zeros = (digits | 1 << 56).trailing_zeros() / 8;
+    push_eight(out, digits >> (8 * zeros));
+    out.truncate(out.len() - zeros as usize);
+}
+
+/// Eight times the digit 0, as text.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// How many digits a text begins with.
+#[must_use]
+pub fn leading_digits(text: &[u8]) -> usize {
+    let mut count = 0;
+    let (words, tail) = text.as_chunks::<8>();
+    for word in words {
+        let word = u64::from_le_bytes(*word) ^ ZEROS;
+        // The highest bit of each byte that is no digit, up to the first such byte; what a sum carries goes behind it.
+        let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+        if others != 0 {
+            return count + (others.trailing_zeros() / 8) as usize;
+        }
+        count += 8;
+    }
+    count + tail.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// Reads digits and nothing else; `None` also for a number that 64 bits do not hold.
@@ -128,6 +159,28 @@ mod tests {
             push(&mut out, number);
             assert_eq!(out, number.to_string().into_bytes());
             assert_eq!(parse_i64(&out), Some(number));
+        }
+    }
+
+    #[test]
+    fn every_number_of_few_digits_is_written_as_the_formatter_writes_it() {
+        let numbers = (0..100_000).chain((0..TEN_TO_8).step_by(9_973)).chain(TEN_TO_8 - 1_000..TEN_TO_8);
+        for number in numbers {
+            let mut out = Vec::new();
+            push(&mut out, number);
+            assert_eq!(out, number.to_string().into_bytes());
+        }
+    }
+
+    #[test]
+    fn leading_digits_end_at_the_first_other_byte() {
+        for length in 0..30 {
+            let digits: Vec<u8> = b"0123456789".iter().copied().cycle().take(length).collect();
+            assert_eq!(leading_digits(&digits), length);
+            for other in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
+                let text = [&digits[..], &[other], b"12345678901234567"].concat();
+                assert_eq!(leading_digits(&text), length, "{other}");
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! Most lines of most captures say what the last one said. They are compared with what is stored byte by byte; only
 //! the others are worth a [`Record`](super::record::Record).
 
+use super::decimal;
 use crate::store::relpath::RelPath;
 
 /// The fields of the line of a regular file, as they stand, without the quoting of names: only for lines that end in NUL.
@@ -34,33 +35,40 @@ impl<'a> RawRecord<'a> {
         let (mode, text) = line.split_first_chunk::<5>()?;
         let [b'f', b'0', digits @ ..] = mode else { return None };
         digits.iter().all(|digit| matches!(digit, b'0'..=b'7')).then_some(())?;
-        let (content, rest) = field(text.strip_prefix(b" ")?, b' ')?;
-        let (size, text) = field(rest, b' ')?;
-        let (mtime_ns, text) = field(text, b' ')?;
-        let (ctime_ns, text) = field(text, b' ')?;
-        let (inode, path) = field(text, b'\t')?;
-        let is_time = |text: &[u8]| are_digits(text.strip_prefix(b"-").unwrap_or(text));
-        let is_whole = are_digits(size) && are_digits(inode) && is_time(mtime_ns) && is_time(ctime_ns);
-        (is_whole && RelPath::new(path).is_ok()).then_some(Self {
-            mode,
-            content,
-            size,
-            mtime_ns,
-            ctime_ns,
-            inode,
-            path,
-            rest,
-        })
+        let text = text.strip_prefix(b" ")?;
+        let (content, rest) = match text {
+            // Nothing is known of most contents while a line is on its way.
+            [b'-', b' ', rest @ ..] => (text.get(..1)?, rest),
+            _ => field(text, memchr::memchr(b' ', text)?)?,
+        };
+        let (size, text) = number(rest, b' ')?;
+        let (mtime_ns, text) = time(text)?;
+        let (ctime_ns, text) = time(text)?;
+        let (inode, path) = number(text, b'\t')?;
+        RelPath::new(path).ok()?;
+        Some(Self { mode, content, size, mtime_ns, ctime_ns, inode, path, rest })
     }
 }
 
-fn field(text: &[u8], end: u8) -> Option<(&[u8], &[u8])> {
-    let length = memchr::memchr(end, text)?;
-    Some((text.get(..length)?, text.get(length + 1..)?))
+/// So many bytes, and what follows the one behind them.
+fn field(text: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
+    let (field, rest) = text.split_at_checked(length)?;
+    Some((field, rest.get(1..)?))
 }
 
-fn are_digits(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().fold(true, |all, byte| all & byte.is_ascii_digit())
+/// Digits up to this byte, at least one, and what follows it.
+fn number(text: &[u8], end: u8) -> Option<(&[u8], &[u8])> {
+    let length = decimal::leading_digits(text);
+    (length > 0 && text.get(length) == Some(&end)).then_some(())?;
+    field(text, length)
+}
+
+/// As [`number`] up to a blank, perhaps after a minus sign.
+fn time(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let sign = usize::from(text.first() == Some(&b'-'));
+    let length = decimal::leading_digits(text.get(sign..)?);
+    (length > 0 && text.get(sign + length) == Some(&b' ')).then_some(())?;
+    field(text, sign + length)
 }
 
 #[cfg(test)]

@@ -200,6 +200,9 @@ fn push_number(out: &mut Vec<u8>, value: Option<impl Decimal>) {
     }
 }
 
+/// What a line takes beside its path, unless that is quoted or the reason for a gap is long.
+const LINE_BYTES: usize = 6 + 65 + 4 * 21 + 2;
+
 /// As [`Content`], borrowed.
 #[derive(Debug, Clone, Copy)]
 pub enum ContentRef<'a> {
@@ -228,6 +231,7 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// Writes the line, with its end.
     pub fn write(&self, out: &mut Vec<u8>, framing: Framing) {
+        out.reserve(LINE_BYTES + self.path.as_bytes().len());
         out.push(self.kind.letter());
         push_octal(out, self.mode);
         out.push(b' ');

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::rules::Inherited;
+use super::seen::Name;
 use super::stat::FileStat;
 use crate::store::relpath::RelPath;
 use crate::stream::record::{EntryKind, GapReason};
@@ -109,6 +110,24 @@ impl Listing {
 
     pub(super) fn add_dir(&mut self, name: &[u8], inherited: Inherited, included: bool) {
         self.push(name, Node::Dir(SubDir { inherited, included, slot: usize::MAX }));
+    }
+
+    /// Makes room for so many names, and so many bytes of them.
+    pub(super) fn reserve(&mut self, count: usize, bytes: usize) {
+        self.children.reserve_exact(count);
+        self.names.reserve_exact(bytes);
+    }
+
+    /// What the rules keep of it, as it is remembered, in this order.
+    pub(super) fn kept_names(&self) -> impl Iterator<Item = Name<'_>> {
+        self.children.iter().filter_map(|child| {
+            let inherited = match &child.node {
+                Node::Entry(_) => None,
+                Node::Dir(dir) => Some(dir.inherited.to_bits()),
+                Node::Ignored(_) => return None,
+            };
+            Some(Name { bytes: self.names.get(child.name.clone()).unwrap_or_default(), inherited })
+        })
     }
 
     /// The sub-directories that are to be listed, with their names.

@@ -8,5 +8,6 @@ pub mod listing;
 pub mod root;
 pub mod rules;
 pub mod scan;
+pub mod seen;
 pub mod stat;
 pub mod walk;

@@ -4,13 +4,14 @@
 
 use super::listing::{Entry, Tree};
 use super::root::Workspace;
-use super::rules::{Rules, RulesFile, Warning};
+use super::rules::{self, Rules, RulesFile, Warning};
+use super::seen::Seen;
 use super::stat::FileStat;
 use super::walk::Walk;
 use crate::clock;
 use crate::error::Result;
-use crate::store::hash;
 use crate::store::relpath::RelPath;
+use crate::store::{Document, hash};
 use crate::stream::Framing;
 use crate::stream::record::{Content, ContentRef, EntryKind, Line, Record};
 use crate::stream::wire::{Header, RulesMark};
@@ -65,7 +66,13 @@ impl Outset {
         progress: Option<&'a (dyn Fn(u64) + Sync)>,
     ) -> Walk<'a> {
         let Limits { files_max, cap_bytes } = self.limits;
-        Walk { workspace, rules: &self.rules, store, cap_bytes, files_max, progress }
+        Walk { workspace, rules: &self.rules, store, cap_bytes, files_max, seen: None, progress }
+    }
+
+    /// What a document remembers of the directories of the workspace, for a walk under these rules.
+    #[must_use]
+    pub fn seen(&self, document: Option<Document>) -> Seen {
+        Seen::new(document, rules::identity(&self.rules_file), self.start_ns)
     }
 
     /// The header of the record stream of this walk; the caller adds the run's head.

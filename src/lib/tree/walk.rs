@@ -5,6 +5,7 @@
 //! error; what vanished meanwhile is simply absent.
 
 mod flow;
+mod recall;
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,6 +21,7 @@ use super::beneath;
 use super::listing::{Entry, Listing, Tree};
 use super::root::Workspace;
 use super::rules::{self, Inherited, Rules};
+use super::seen::Seen;
 use super::stat::{FileStat, stat_at};
 use crate::error::{Error, IoContext, Result};
 use crate::store::relpath::RelPathBuf;
@@ -38,6 +40,8 @@ pub struct Walk<'a> {
     pub cap_bytes: u64,
     /// More captured files than this end the walk.
     pub files_max: u64,
+    /// What was in the directories before. What the rules leave out is then not among what a walk finds.
+    pub seen: Option<&'a Seen>,
     /// Called after every directory with the number of files seen so far.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
@@ -102,6 +106,18 @@ struct Scratch {
 impl Default for Scratch {
     fn default() -> Self {
         Self { dirents: vec![MaybeUninit::uninit(); DIRENTS_BYTES], path: Vec::new() }
+    }
+}
+
+impl Scratch {
+    /// Begins paths of what is in the directory of a task, and says where names begin.
+    fn begin(&mut self, task: &Task) -> usize {
+        self.path.clear();
+        if let Some(path) = &task.path {
+            self.path.extend_from_slice(path.as_bytes());
+            self.path.push(b'/');
+        }
+        self.path.len()
     }
 }
 
@@ -283,16 +299,11 @@ impl Shared<'_> {
         if self.walk.store.contains(&(own.device, own.inode)) {
             return Ok((Listing::store(), None));
         }
-        let mut listing = Listing::of(own, task.included);
-        match self.read(task, &fd, &mut listing, scratch) {
-            Ok(()) => {}
-            Err(error) if task.path.is_some() && is_gap(&error) => {
-                return Ok((Listing::unreadable(Some(own)), None));
-            }
-            Err(error) => return Err(self.failed(task, &error)),
+        match self.list_open(task, &fd, own, scratch) {
+            Ok(listing) => Ok((listing, Some(fd))),
+            Err(error) if task.path.is_some() && is_gap(&error) => Ok((Listing::unreadable(Some(own)), None)),
+            Err(error) => Err(self.failed(task, &error)),
         }
-        listing.sort();
-        Ok((listing, Some(fd)))
     }
 
     fn failed(&self, task: &Task, error: &io::Error) -> Error {
@@ -311,12 +322,7 @@ impl Shared<'_> {
     }
 
     fn read(&self, task: &Task, fd: &OwnedFd, listing: &mut Listing, scratch: &mut Scratch) -> io::Result<()> {
-        scratch.path.clear();
-        if let Some(path) = &task.path {
-            scratch.path.extend_from_slice(path.as_bytes());
-            scratch.path.push(b'/');
-        }
-        let base = scratch.path.len();
+        let base = scratch.begin(task);
         let mut dirents = RawDir::new(fd, &mut scratch.dirents);
         while let Some(dirent) = dirents.next() {
             let dirent = dirent?;

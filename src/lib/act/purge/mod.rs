@@ -237,6 +237,8 @@ impl Plan<'_> {
         let _lock = history.lock_for_change()?;
         // It names what was in the pool, by parts of ids.
         document::remove(&layout::pool_seen(self.store.root(), history.run()))?;
+        // It names files, and what a file was called may be what has to go.
+        document::remove(&layout::dirs_seen(self.store.root(), history.run()))?;
         for id in history.snapshot_ids()? {
             let path = layout::manifest(self.store.root(), history.run(), &id);
             let cut = manifest::cut(&read_document(&path)?, &|path, id| self.secret.is(path, id))

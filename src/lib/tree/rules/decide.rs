@@ -74,6 +74,25 @@ enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inherited(Verdict);
 
+impl Inherited {
+    /// It as a number, for a file that is read only together with the same rules.
+    pub(in crate::tree) fn to_bits(self) -> u32 {
+        let decision = match self.0.decision {
+            Decision::Unmatched => 0,
+            Decision::Hard(HardReason::Git) => 1,
+            Decision::Hard(HardReason::Iterion) => 2,
+            Decision::Hard(HardReason::TempName) => 3,
+            Decision::Rule(number) => u32::try_from(number).unwrap_or(u32::MAX >> 1).saturating_add(4),
+        };
+        decision << 1 | u32::from(self.0.included)
+    }
+
+    /// Whether the directory that passes it down is versioned itself.
+    pub(in crate::tree) fn is_included(self) -> bool {
+        self.0.included
+    }
+}
+
 /// Whether a path is versioned, and by what that was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
@@ -141,6 +160,21 @@ impl Rules {
     #[must_use]
     pub fn at_root(&self) -> Inherited {
         Inherited(Verdict::UNMATCHED)
+    }
+
+    /// Reads what [`Inherited::to_bits`] made under the same rules; `None` for a number that no rule has.
+    pub(in crate::tree) fn inherited_of_bits(&self, bits: u32) -> Option<Inherited> {
+        let decision = match bits >> 1 {
+            0 => Decision::Unmatched,
+            1 => Decision::Hard(HardReason::Git),
+            2 => Decision::Hard(HardReason::Iterion),
+            3 => Decision::Hard(HardReason::TempName),
+            number => {
+                let number = usize::try_from(number - 4).ok()?;
+                (number < self.list.len()).then_some(Decision::Rule(number))?
+            }
+        };
+        Some(Inherited(Verdict { included: bits & 1 == 1, decision }))
     }
 
     /// Decides on an entry of a directory whose verdict is known. `path` is the whole path from the root, in the bytes

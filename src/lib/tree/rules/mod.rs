@@ -31,6 +31,9 @@ mod text;
 
 use std::fmt;
 
+use crate::store::hash;
+use crate::store::id::ObjectId;
+
 pub use decide::{HardReason, Inherited, RuleRef, Rules, Verdict};
 pub use source::{RULES_FILE_SIZE_BYTES_MAX, RulesFile};
 pub use text::TextGlob;
@@ -53,6 +56,18 @@ pub const DEFAULT_NAMES: [&str; 10] = [
     ".gradle",
     ".terraform",
 ];
+
+/// What the verdicts of these rules depend on, in one id: the rules themselves, and how they are meant.
+pub(in crate::tree) fn identity(file: &RulesFile) -> ObjectId {
+    let mut all: Vec<u8> = [RULES_ENGINE, env!("CARGO_PKG_VERSION"), file.source.name()].join("\0").into();
+    for name in DEFAULT_NAMES {
+        all.push(0);
+        all.extend_from_slice(name.as_bytes());
+    }
+    all.extend_from_slice(b"\0\0");
+    all.extend_from_slice(&file.text);
+    hash::of_bytes(&all)
+}
 
 /// Which file of the workspace root the project's rules came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

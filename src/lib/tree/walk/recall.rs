@@ -1,0 +1,81 @@
+//! A directory that is as it was: its names come from [`Seen`](crate::tree::seen::Seen), all else from the kernel.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::FileType;
+
+use super::{Scratch, Shared, Task};
+use crate::stream::record::EntryKind;
+use crate::tree::listing::Listing;
+use crate::tree::stat::{FileStat, stat_at};
+
+impl Shared<'_> {
+    /// What is in an open directory. `own` was taken before.
+    pub(super) fn list_open(
+        &self,
+        task: &Task,
+        fd: &OwnedFd,
+        own: FileStat,
+        scratch: &mut Scratch,
+    ) -> io::Result<Listing> {
+        #[cfg(debug_assertions)]
+        crate::store::seam::hook(&format!("dir-examined:{}", String::from_utf8_lossy(path_of(task))));
+        if let Some(listing) = self.recall(task, fd, own, scratch)? {
+            return Ok(listing);
+        }
+        let mut listing = Listing::of(own, task.included);
+        self.read(task, fd, &mut listing, scratch)?;
+        listing.sort();
+        if let Some(seen) = self.walk.seen {
+            seen.learn(path_of(task), fd.as_fd(), &own, listing.is_empty, listing.kept_names());
+        }
+        Ok(listing)
+    }
+
+    /// What is in a directory whose names are remembered; `None` where it has to be listed.
+    fn recall(
+        &self,
+        task: &Task,
+        fd: &OwnedFd,
+        own: FileStat,
+        scratch: &mut Scratch,
+    ) -> io::Result<Option<Listing>> {
+        let remembered = self.walk.seen.and_then(|seen| seen.recall(path_of(task), fd.as_fd(), &own));
+        let Some(remembered) = remembered else { return Ok(None) };
+        let mut listing = Listing::of(own, task.included);
+        listing.reserve(remembered.count, remembered.names_bytes());
+        listing.is_empty = remembered.is_empty;
+        let mut is_sorted = true;
+        for name in remembered.names() {
+            let Some(name) = name else { return Ok(None) };
+            if let Some(bits) = name.inherited {
+                let Some(inherited) = self.walk.rules.inherited_of_bits(bits) else { return Ok(None) };
+                listing.add_dir(name.bytes, inherited, inherited.is_included());
+                continue;
+            }
+            match stat_at(fd.as_fd(), name.bytes)? {
+                // It has gone since the directory was examined.
+                None => {}
+                Some(stat) if stat.kind == EntryKind::Dir => {
+                    // It became one since then. The rules may say something else of a directory.
+                    let base = scratch.begin(task);
+                    scratch.path.truncate(base);
+                    scratch.path.extend_from_slice(name.bytes);
+                    let names = (scratch.path.as_slice(), name.bytes);
+                    self.consider(task.inherited, fd, &mut listing, names, FileType::Directory)?;
+                    is_sorted = false;
+                }
+                Some(stat) => self.add(&mut listing, name.bytes, stat),
+            }
+        }
+        if !is_sorted {
+            listing.sort();
+        }
+        Ok(Some(listing))
+    }
+}
+
+fn path_of(task: &Task) -> &[u8] {
+    task.path.as_ref().map_or(b"", |path| path.as_bytes())
+}
