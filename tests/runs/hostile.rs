@@ -154,6 +154,42 @@ fn no_writer_makes_a_run_that_create_refuses() {
     run_with(command, "x").ends(0).clear();
 }
 
+/// 10.1: nor does a program of the history, which makes the directory of a run by its first capture or label.
+#[test]
+fn no_capture_makes_a_run_of_a_reserved_family() {
+    let sandbox = with_status("running");
+    let bin = std::path::Path::new(crate::sandbox::BIN).parent().unwrap().to_owned();
+    let porcelain = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("porcelain");
+    let path = format!("{}:{}:/usr/bin:/bin", bin.display(), porcelain.display());
+    std::fs::create_dir(sandbox.path().join("ws")).unwrap();
+    put(&sandbox.path().join("ws/f"), "f");
+    let sh = |run: &str, script: &str| {
+        let mut command = sandbox.other("sh");
+        command.args(["-c", script]).env("PATH", &path).env("WT_RUN", run).env("WT_WORKSPACE", "ws");
+        crate::sandbox::run(command)
+    };
+    let pipeline = "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
+    let id = sh("r", pipeline).ends(0);
+    let label = format!("wt-label l {}", id.trim());
+    let runs = || std::fs::read_dir(sandbox.path().join("store/runs")).unwrap().count();
+    let makers = [pipeline, "wt-capture -q l", "wt-bank -q", "wt-boundary pre n 0", "wt-run-node n -- true"];
+    for script in makers.into_iter().chain([&*label]) {
+        for run in ["pc1_x", "pc22_"] {
+            let done = sh(run, script);
+            assert_eq!(runs(), 1, "{run}: {script}: {}", done.err);
+            assert_ne!(done.code, 0, "{run}: {script}");
+            if script != label {
+                assert!(done.err.contains("is of the family 'pc<digits>_'"), "{script}: {}", done.err);
+            }
+        }
+    }
+    sh("pc1_x", pipeline).ends(5).clear();
+    // One that is there is written and read as any other.
+    std::fs::create_dir(sandbox.path().join("store/runs/pc1_x")).unwrap();
+    sh("pc1_x", pipeline).ends(0).clear();
+    assert!(sh("pc1_x", "wt-log").ends(0).contains('l'));
+}
+
 /// `--force` deletes what nobody executes; the lock is not the only sign of an engine.
 #[test]
 fn force_deletes_no_run_that_is_executed_without_its_lock() {

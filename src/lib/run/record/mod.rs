@@ -16,6 +16,7 @@ pub mod name;
 pub mod outcome;
 pub mod patch;
 pub mod preserve;
+pub mod routing;
 pub mod save;
 pub mod schema;
 pub mod waits;
