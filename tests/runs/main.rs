@@ -23,6 +23,7 @@ mod plans_tools;
 mod record;
 mod shell;
 mod turns_log;
+mod untouched;
 
 // The life of a run.
 mod delete;
