@@ -168,7 +168,8 @@ fn no_capture_makes_a_run_of_a_reserved_family() {
         command.args(["-c", script]).env("PATH", &path).env("WT_RUN", run).env("WT_WORKSPACE", "ws");
         crate::sandbox::run(command)
     };
-    let pipeline = "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
+    let pipeline =
+        "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
     let id = sh("r", pipeline).ends(0);
     let label = format!("wt-label l {}", id.trim());
     let runs = || std::fs::read_dir(sandbox.path().join("store/runs")).unwrap().count();
