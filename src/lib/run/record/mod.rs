@@ -4,7 +4,6 @@
 //! Nothing of it is lost that the change does not name. Reading takes no lock and heals nothing on the disk.
 
 pub mod checkpoint;
-pub mod companion;
 pub mod create;
 pub mod delegate;
 pub mod fresh;
