@@ -13,6 +13,7 @@ mod sandbox;
 
 mod artifacts;
 mod attachments;
+mod file_arguments;
 mod files_deleted;
 mod files_faults;
 mod files_race;

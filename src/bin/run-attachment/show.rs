@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use workspacetrack::cli::args::HistoryArgs;
-use workspacetrack::cli::{Cli, Status};
+use workspacetrack::cli::{Cli, Status, input};
 use workspacetrack::error::Result;
 use workspacetrack::run::attachment;
 use workspacetrack::run::json::Json;
@@ -61,9 +61,10 @@ pub(crate) fn open(options: &OpenOptions, cli: &mut Cli) -> Result<Status> {
         return Ok(Status::Done);
     };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let mut staged = Staged::begin(path.parent().unwrap_or(Path::new("/")), layout::TEMP_PREFIX)?;
+    let mut staged =
+        Staged::begin(path.parent().unwrap_or(Path::new("/")), layout::TEMP_PREFIX).map_err(input::misnamed)?;
     content.copy(&mut staged)?;
     staged.flush(store.durability())?;
-    staged.publish(&path, store.durability())?;
+    staged.publish(&path, store.durability()).map_err(input::misnamed)?;
     Ok(Status::Done)
 }
