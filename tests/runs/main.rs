@@ -13,6 +13,7 @@ mod sandbox;
 
 mod artifacts;
 mod attachments;
+mod engines;
 mod file_arguments;
 mod files_deleted;
 mod files_faults;
@@ -20,6 +21,7 @@ mod files_race;
 mod hostile;
 mod interactions;
 mod messages;
+mod modes;
 mod plans_tools;
 mod record;
 mod shell;
