@@ -128,7 +128,7 @@ fn attempts(store: &Store, source: &RunId, fingerprint: &str) -> Result<Vec<(u64
 /// Looks whether a worker that was admitted could be made so. Makes nothing.
 ///
 /// # Errors
-/// As [`create`] for what is wrong with `creation`.
+/// As [`create::check`].
 pub fn check(worker: &Worker, creation: Creation) -> Result<()> {
     create::check(&worker.id, &Creation { delegation: Some(worker.delegation.clone()), ..creation })
 }
