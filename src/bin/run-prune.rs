@@ -217,7 +217,7 @@ fn sweep_now(store: &Store, grace: Duration) -> Result<sweep::Outlook> {
 
 fn write_line(cli: &mut Cli, doomed: &Doomed) {
     let Doomed { run, status, timestamp, names: [name, ..], .. } = doomed;
-    let (timestamp, name) = (quote::masked(timestamp.as_bytes()), quote::masked(name.as_bytes()));
+    let (timestamp, name) = (cli.field(timestamp), cli.field(name));
     cli.out.line(format!("delete\t{run}\t{status}\t{timestamp}\t{name}").as_bytes());
 }
 

@@ -191,6 +191,46 @@ fn no_capture_makes_a_run_of_a_reserved_family() {
     assert!(sh("pc1_x", "wt-log").ends(0).contains('l'));
 }
 
+/// A name that turns the text around is shown as what it is to a person, and goes through a pipe as it is.
+#[test]
+fn what_is_not_seen_is_data_in_a_pipe_and_shown_on_a_terminal() {
+    let sandbox = with_status("running");
+    let name = "a\u{202e}b\u{200b}c";
+    for line in [
+        &["run-message", "queue", name, "--id", "m"][..],
+        &["run-interaction", "ask", name, "{}", "--id", "i"],
+        &["run-artifact", "write", name, "{}", "--label", name],
+        &["run-turn", "write", name, "0", "0", "{}"],
+        &["run-plan", "write", name, "[]"],
+        &["run-events", "append", "--type", "t", "--node", name],
+    ] {
+        go(&sandbox, line).ends(0).clear();
+    }
+    feed(&sandbox, &["run-attachment", "add", &format!("{name}=-")], "x").ends(0).clear();
+    for line in [
+        &["run-message", "list"][..],
+        &["run-interaction", "list"],
+        &["run-artifact", "list"],
+        &["run-artifact", "labels", name],
+        &["run-turn", "list"],
+        &["run-plan", "list"],
+        &["run-attachment", "list"],
+        &["run-events", "cat", "--format", "{node}"],
+    ] {
+        assert!(go(&sandbox, line).ends(0).contains(name), "{line:?}");
+        let words: Vec<_> = line.iter().map(|word| format!("'{word}'")).collect();
+        let mut script = sandbox.other("script");
+        script.args(["-qec", &words.join(" "), "/dev/null"]);
+        let done = crate::sandbox::run(crate::life::with_programs(script));
+        if done.code != 0 {
+            eprintln!("left out: no terminal can be made here: {}", done.err);
+            return;
+        }
+        assert!(done.out.contains("a\\u{202e}b\\u{200b}c") && !done.out.contains(name), "{line:?}: {}", done.out);
+    }
+    go(&sandbox, &["run-interaction", "show", name]).says(2, "'a\\u{202e}b\\u{200b}c'");
+}
+
 /// `--force` deletes what nobody executes; the lock is not the only sign of an engine.
 #[test]
 fn force_deletes_no_run_that_is_executed_without_its_lock() {

@@ -11,7 +11,6 @@ use workspacetrack::run::json::Json;
 use workspacetrack::store::component::Component;
 use workspacetrack::store::fsio::staged::Staged;
 use workspacetrack::store::layout;
-use workspacetrack::stream::quote;
 
 #[derive(Args)]
 pub(crate) struct ListOptions {
@@ -33,7 +32,7 @@ pub(crate) fn list(options: &ListOptions, cli: &mut Cli) -> Result<Status> {
                     called => called,
                 };
                 let fields = [name.as_str(), &size, &json.text_of("mime"), &json.text_of("created_at"), &called]
-                    .map(|field| quote::masked(field.as_bytes()));
+                    .map(|field| cli.field(field));
                 cli.out.line(fields.join("\t").as_bytes());
             }
         }

@@ -105,7 +105,7 @@ impl Form {
         match self {
             Self::Raw => return cli.out.line(event.line),
             Self::Human(colour) => view::append(event, *colour, scratch),
-            Self::Template(template) => template.append(event, scratch),
+            Self::Template(template) => template.append(event, |text| cli.field(text), scratch),
         }
         cli.out.write(scratch);
     }

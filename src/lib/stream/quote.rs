@@ -133,6 +133,17 @@ pub fn name(bytes: &[u8]) -> String {
 /// Masks control characters and bad bytes as `\x1b`, and what cannot be seen as `\u{202e}`, without the quotes of [`name`].
 #[must_use]
 pub fn masked(bytes: &[u8]) -> String {
+    masking(bytes, is_unseen)
+}
+
+/// Masks only what would break a line or drive a terminal, control characters and bad bytes, as [`masked`] does: for a field
+/// of a line that a program may read.
+#[must_use]
+pub fn one_line(bytes: &[u8]) -> String {
+    masking(bytes, |_| false)
+}
+
+fn masking(bytes: &[u8], is_unseen: impl Fn(char) -> bool) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -260,12 +271,14 @@ mod tests {
             assert_eq!(masked(name.as_bytes()), format!("a\\u{{{:x}}}b", u32::from(c)));
             assert_eq!(super::name(name.as_bytes()), format!("'a\\u{{{:x}}}b'", u32::from(c)));
             assert_eq!(c_quote(name.as_bytes()).as_ref(), name.as_bytes(), "data are not masked");
+            assert_eq!(one_line(name.as_bytes()), name, "nor are fields of a line");
         }
         for seen in ["plain", "caf\u{e9}", "\u{a0}", "\u{62a5}\u{544a}", "\u{1f600}", "\u{5d0}\u{627}", "\u{2010}"]
         {
             assert_eq!(masked(seen.as_bytes()), seen);
         }
         assert_eq!(masked(b"\x1b\x7f\xff\xc2\x9b"), "\\x1b\\x7f\\xff\\x9b");
+        assert_eq!(one_line(b"\x1b\t\xff"), "\\x1b\\x09\\xff");
         assert!(UNSEEN.windows(2).all(|pair| pair[0].1 < pair[1].0), "ascending");
     }
 
