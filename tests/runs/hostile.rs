@@ -228,6 +228,15 @@ fn what_is_not_seen_is_data_in_a_pipe_and_shown_on_a_terminal() {
         }
         assert!(done.out.contains("a\\u{202e}b\\u{200b}c") && !done.out.contains(name), "{line:?}: {}", done.out);
     }
+    // A document is the same value on both, and its raw bytes in a pipe.
+    let shown = "run-artifact read \"$NAME\" 0; run-plan show; run-record get /error";
+    go(&sandbox, &["run-record", "fail", "--resumable", "--error", &format!("{name}\u{9b}2J")]).ends(0).clear();
+    let mut script = sandbox.other("script");
+    script.args(["-qec", shown, "/dev/null"]).env("NAME", name);
+    let done = crate::sandbox::run(crate::life::with_programs(script));
+    assert!(done.out.contains("a\\u202eb\\u200bc") && done.out.contains("\\u009b2J"), "{}", done.out);
+    assert!(!done.out.contains(name) && !done.out.contains('\u{9b}'), "{}", done.out);
+    assert!(go(&sandbox, &["run-record", "get", "/error"]).ends(0).contains(&format!("{name}\u{9b}2J")));
     go(&sandbox, &["run-interaction", "show", name]).says(2, "'a\\u{202e}b\\u{200b}c'");
 }
 

@@ -25,7 +25,7 @@ until it is interrupted; on a terminal the screen is redrawn.
 Nodes, sums, deployment and the number of events follow from the whole log of events, which is read once; a watch goes on where it has read to. With `--brief` they are left out, and the log is read \
 from its end as far as the last events reach; what is damaged before them is not noticed.",
     output: "\
-The screen. Lines are cut at the width of the terminal, or at `COLUMNS` if that is set, but for commands. Control characters are masked.
+The screen. Lines are cut at the width of the terminal, or at `COLUMNS` if that is set, but for commands. Control characters, and those that are not seen, are masked.
 
 With `--json`, one object on a line: `run`, `store`, members of run.json by their names, `revision`, `liveness` (`verdict` and `detail` as run-reconcile(1) says them) or `lock`, `posture` with \
 `summary` and `next` (a list of `why` and `command`), `checkpoint`, `pending` (the open interactions), `messages_pending`, `totals`, `nodes` and `deployment` (not with `--brief`), `events` with `last`, `count` (not with `--brief`) and `last_seq`, `tree`, `work`, \

@@ -143,6 +143,25 @@ pub fn one_line(bytes: &[u8]) -> String {
     masking(bytes, |_| false)
 }
 
+/// Writes JSON for a terminal: the same value, with escapes in the place of what cannot be seen or could drive it.
+#[must_use]
+pub fn visible_json(text: &str) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Line feeds stand between tokens; within strings they are escaped already.
+        if is_unseen(c) || c.is_control() && c != '\n' {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn masking(bytes: &[u8], is_unseen: impl Fn(char) -> bool) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(bytes.len());
@@ -278,6 +297,10 @@ mod tests {
             assert_eq!(masked(seen.as_bytes()), seen);
         }
         assert_eq!(masked(b"\x1b\x7f\xff\xc2\x9b"), "\\x1b\\x7f\\xff\\x9b");
+        assert_eq!(
+            visible_json("{\n  \"a\u{202e}\u{9b}\u{7f}\u{e0001}\": \"caf\u{e9}\"\n}"),
+            "{\n  \"a\\u202e\\u009b\\u007f\\udb40\\udc01\": \"caf\u{e9}\"\n}"
+        );
         assert_eq!(one_line(b"\x1b\t\xff"), "\\x1b\\x09\\xff");
         assert!(UNSEEN.windows(2).all(|pair| pair[0].1 < pair[1].0), "ascending");
     }
