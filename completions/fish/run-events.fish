@@ -62,7 +62,7 @@ complete -c run-events -n "__fish_run_events_using_subcommand cat" -l since -d '
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l last -d 'The last so many of those selected' -r
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l limit -d 'The first so many of those selected' -r
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l format -d 'Fill in a template: \'{seq} {time} {type} {node} {data.KEY}\'' -r
-complete -c run-events -n "__fish_run_events_using_subcommand cat" -l color -d 'Colours in the form for a person' -r -f -a "auto\t''
+complete -c run-events -n "__fish_run_events_using_subcommand cat" -l color -d 'Colours in the form for a person [default: auto]' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
@@ -82,7 +82,7 @@ complete -c run-events -n "__fish_run_events_using_subcommand tail" -l node -d '
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l branch -d 'Events of a branch; main is also what has no branch (repeatable)' -r
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l since -d 'Events since a time, 2026-01-31T12:00:00Z or 15m' -r
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l format -d 'Fill in a template: \'{seq} {time} {type} {node} {data.KEY}\'' -r
-complete -c run-events -n "__fish_run_events_using_subcommand tail" -l color -d 'Colours in the form for a person' -r -f -a "auto\t''
+complete -c run-events -n "__fish_run_events_using_subcommand tail" -l color -d 'Colours in the form for a person [default: auto]' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F

@@ -31,7 +31,8 @@ static PAGE: Page = Page {
         are removed and not followed, and where something is mounted in it the work ends.\n\n\
         Snapshots of the run's workspace go with it. Their objects are shared by all runs and stay; wt-prune(1) removes those that nothing \
         needs any more, and run-prune(1) does both. A run that is not there is no error; its id is not marked as deleted.\n\n\
-        On a disk without a free block, `.deleted` is written empty, and gets its text when the rest is gone.\n\n\
+        On a disk without a free block, `.deleted` is written empty, and gets its text when the rest is gone. Where not even an empty file can be made, \
+        a lock file of the run, or else its document, is renamed to `.deleted` and emptied.\n\n\
         With `--prune-tombstones`, removes what is left of runs that were deleted at least `--older-than` ago. Their ids can be used again, so \
         wait until no late writer can be left.",
     output: "A line `deleted RUN`, `finished RUN` for one that had been deleted before, or `absent RUN` each. With `--prune-tombstones`, `forgotten RUN`. With \

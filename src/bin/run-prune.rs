@@ -33,10 +33,10 @@ static PAGE: Page = Page {
         stays too.\n\n\
         Then objects are removed that no snapshot of any run needs, as wt-prune(1) does with `--grace`. If that fails, the runs are deleted all \
         the same, and the code is 3. `--tombstones` also removes what is left of runs that were deleted at least so long ago; their ids can be used again then.\n\n\
-        `--dry-run` prints the runs that would go, and changes nothing; what the sweep would remove shows only when the runs have gone.",
-    output: "A line for each run: `delete`, id, status, time and name, with tabs between. With `--json`, one object with `store_dir`, `age_field`, `older_than` and \
+        `--dry-run` prints and counts all that would go, the objects and tombstones of the runs as well, and changes nothing.",
+    output: "A line for each run: `delete`, id, status, time and name, with tabs between; then `forget` and the id for each tombstone. With `--json`, one object with `store_dir`, `age_field`, `older_than` and \
         `keep_last`, `statuses`, `dry_run`, `scanned`, `pruned` (a list of objects with `id`, `name`, `workflow_name`, `bundle_name`, `status`, `age_seconds`, `timestamp` and `deleted`), \
-        `pruned_count`, `skipped_count`, and where there are any `needed`, `no_document`, `unreadable`, `tombstones_reaped`, `workspace_objects_pruned` and `workspace_bytes_reclaimed`. A summary on standard error.",
+        `pruned_count`, `skipped_count`, and where there are any `needed`, `no_document`, `unreadable`, `tombstones_reaped`, `tombstones` (ids), `workspace_objects_pruned` and `workspace_bytes_reclaimed`. A summary on standard error.",
     exit: &[
         (0, "done"),
         (3, "done, but something could not be read or removed, and was named"),
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
 /// What was done beside the runs.
 #[derive(Default)]
 struct Rest {
-    tombstones: usize,
+    tombstones: Vec<RunId>,
     swept: Option<(usize, u64)>,
 }
 
@@ -133,10 +133,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
             }
         }
     }
+    let gone_ids: Vec<RunId> = gone.iter().map(|doomed| doomed.run.clone()).collect();
     let mut rest = Rest::default();
-    if !args.dry_run {
-        is_whole &= clean_up(&store, &args, &mut rest, cli)?;
-    }
+    is_whole &= forget(&store, &args, &gone_ids, &mut rest, cli)?;
+    is_whole &= sweep_pool(&store, &args, &gone_ids, &mut rest, cli);
     if cli.json() {
         let line = summary(&store, &policy, &plan, &gone, &rest, args.dry_run).compact();
         cli.out.line(line.as_bytes());
@@ -161,48 +161,63 @@ fn statuses(named: &[String]) -> Result<Vec<RunStatus>> {
     named.iter().map(read).collect()
 }
 
-/// Removes tombstones and objects; `false` when something could not be. Only listing the runs may fail as a whole.
-fn clean_up(store: &Store, args: &Args, rest: &mut Rest, cli: &mut Cli) -> Result<bool> {
+/// Removes tombstones; `false` when one could not be. A dry run counts those that the runs would leave, where no age is asked for.
+fn forget(store: &Store, args: &Args, gone: &[RunId], rest: &mut Rest, cli: &mut Cli) -> Result<bool> {
+    let Some(age) = args.tombstones else { return Ok(true) };
     let mut is_whole = true;
-    if let Some(age) = args.tombstones {
-        for tombstone in delete::tombstones(store, age)? {
-            match delete::forget(store, &tombstone) {
-                Ok(()) => rest.tombstones += usize::from(!tombstone.is_leftover),
-                Err(error) => {
-                    is_whole = false;
-                    cli.warn(error);
-                }
-            }
+    for tombstone in delete::tombstones(store, age)? {
+        if !args.dry_run
+            && let Err(error) = delete::forget(store, &tombstone)
+        {
+            is_whole = false;
+            cli.warn(error);
+        } else if !tombstone.is_leftover {
+            rest.tombstones.push(tombstone.run);
         }
     }
-    let swept = sweep::plan(store, args.grace, &|_| {}).and_then(|mut plan| {
-        let mut troubles = std::mem::take(&mut plan.troubles);
-        let young = plan.young;
-        let mut report = plan.carry_out(&|_| {}, &mut |_, _| {})?;
-        troubles.append(&mut report.troubles);
-        Ok((report, troubles, young))
-    });
-    match swept {
-        Ok((report, troubles, young)) => {
-            troubles.iter().for_each(|error| cli.warn(error));
-            is_whole &= troubles.is_empty();
-            rest.swept = Some((report.removed, report.bytes));
-            cli.note(format!("removed {} objects ({} bytes)", report.removed, report.bytes));
-            if let Some(text) = young.text(args.grace) {
-                cli.note(text);
-            }
-        }
-        Err(error) => {
-            is_whole = false;
-            cli.warn(error.while_doing("no object was removed"));
-        }
+    if args.dry_run && age.is_zero() {
+        rest.tombstones.extend_from_slice(gone);
+    }
+    rest.tombstones.sort();
+    if !cli.json() {
+        rest.tombstones.iter().for_each(|run| cli.out.line(format!("forget\t{run}").as_bytes()));
     }
     Ok(is_whole)
 }
 
+/// Removes objects; `false` when that, or some of it, failed.
+fn sweep_pool(store: &Store, args: &Args, gone: &[RunId], rest: &mut Rest, cli: &Cli) -> bool {
+    let swept = if args.dry_run { sweep::outlook(store, gone, args.grace) } else { sweep_now(store, args.grace) };
+    let swept = match swept {
+        Ok(swept) => swept,
+        Err(error) => {
+            let doing = if args.dry_run { "no object would be removed" } else { "no object was removed" };
+            cli.warn(error.while_doing(doing));
+            return false;
+        }
+    };
+    swept.troubles.iter().for_each(|error| cli.warn(error));
+    rest.swept = Some((swept.removed, swept.bytes));
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    cli.note(format!("{verb} {} objects ({} bytes)", swept.removed, swept.bytes));
+    if let Some(text) = swept.young.text(args.grace) {
+        cli.note(text);
+    }
+    swept.troubles.is_empty()
+}
+
+fn sweep_now(store: &Store, grace: Duration) -> Result<sweep::Outlook> {
+    let mut plan = sweep::plan(store, grace, &|_| {})?;
+    let mut troubles = std::mem::take(&mut plan.troubles);
+    let young = plan.young;
+    let mut report = plan.carry_out(&|_| {}, &mut |_, _| {})?;
+    troubles.append(&mut report.troubles);
+    Ok(sweep::Outlook { removed: report.removed, bytes: report.bytes, young, troubles })
+}
+
 fn write_line(cli: &mut Cli, doomed: &Doomed) {
     let Doomed { run, status, timestamp, names: [name, ..], .. } = doomed;
-    let (timestamp, name) = (quote::masked(timestamp.as_bytes()), quote::masked(name.as_bytes()));
+    let (timestamp, name) = (cli.field(timestamp), cli.field(name));
     cli.out.line(format!("delete\t{run}\t{status}\t{timestamp}\t{name}").as_bytes());
 }
 
@@ -240,8 +255,9 @@ fn summary(store: &Store, policy: &Policy, plan: &Plan, gone: &[&Doomed], rest: 
         let names = plan.unreadable.iter().map(|(name, _)| name.to_string_lossy());
         json.set("unreadable", Json::strings(names));
     }
-    if rest.tombstones > 0 {
-        json.set("tombstones_reaped", count(rest.tombstones));
+    if !rest.tombstones.is_empty() {
+        json.set("tombstones_reaped", count(rest.tombstones.len()));
+        json.set("tombstones", Json::strings(rest.tombstones.iter().map(RunId::as_str)));
     }
     if let Some((objects, bytes)) = rest.swept {
         json.set("workspace_objects_pruned", count(objects));

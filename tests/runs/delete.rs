@@ -399,6 +399,16 @@ fn an_option_that_does_not_apply_is_refused() {
         &["run-delete", "--older-than", "30d", "r"][..],
         &["run-delete", "--prune-tombstones", "r"],
         &["run-record", "fail", "--terminal", "--hint", "x", "--run", "r"],
+        &["run-record", "fail", "--queued-attempt", "2026-01-01T00:00:00Z", "--force", "--run", "r"],
+        &["run-record", "patch", "--setters", "--expect", "running"],
+        &["run-record", "patch", "--setters", "--expect-revision", "1"],
+        &["run-record", "patch", "--setters", "--run", "r"],
+        &["run-record", "patch", "--setters", "--store", "store"],
+        &["run-record", "checkpoint", "get", "--paused-node", "--raw", "--run", "r"],
+        &["run-events", "fold", "costs", "--stdin", "-C", "."],
+        &["run-events", "cat", "--human", "--json", "--run", "r"],
+        &["run-events", "cat", "--format", "{seq}", "--json", "--run", "r"],
+        &["run-events", "tail", "--format", "{seq}", "--color", "never", "--run", "r"],
         &["wt-label", "--run", "r", "--list", "--require-end"],
         &["wt-restore", "--run", "r", "HEAD", "f", "--exact"],
         &["wt-restore", "--run", "r", "HEAD", "f", "--require-end"],
@@ -410,34 +420,99 @@ fn an_option_that_does_not_apply_is_refused() {
         assert!(done.err.contains("cannot be used with"), "{line:?}: {}", done.err);
         done.ends(2);
     }
+    for (line, said) in [
+        (&["run-artifact", "write", "n", "{}", "--no-event", "--run", "r"][..], "only together with --publish"),
+        (&["run-artifact", "write", "n", "{}", "--while-running", "--run", "r"], "only together with --publish"),
+        (&["run-events", "cat", "--color", "always", "--run", "r"], "add --human"),
+    ] {
+        sandbox.call(line).says(2, said);
+    }
+    // What a dry run is told is checked as if it were none.
+    sandbox.make("f", "failed", "");
+    let delegate = ["run-record", "delegate", "--dry-run", "--fingerprint", "x", "--run", "f"];
+    sandbox.call(&[&delegate[..], &["--inputs", "{"]].concat()).ends(2);
+    sandbox.call(&[&delegate[..], &["--launch", "{\"status\":\"x\"}"]].concat()).ends(2);
+    sandbox.call(&delegate).ends(0);
+    assert_eq!(std::fs::read_dir(sandbox.store().join("runs")).unwrap().count(), 2);
     assert!(sandbox.dir_of("r").join("run.json").exists());
 }
 
-/// Deleting is how room is made: it needs none.
+/// Deleting is how room is made: it needs none, neither a block nor an inode, whatever locks are there already.
 #[test]
-fn a_run_is_deleted_where_no_block_is_free() {
+fn a_run_is_deleted_where_no_block_or_inode_is_free() {
     for command in ["run-delete r", "run-prune --older-than 0 --grace 0"] {
-        let sandbox = Sandbox::new();
-        sandbox.make("r", "finished", "");
-        put(&sandbox.run_dir().join("run.log"), "x".repeat(9000));
-        let disk = sandbox.path().join("disk");
-        std::fs::create_dir(&disk).unwrap();
-        let script = format!(
-            "mount -t tmpfs -o size=256k none '{0}' || exit 77; cp -a store '{0}/s'; export WT_STORE='{0}/s' WT_FSYNC=on
-             dd if=/dev/zero of='{0}/fill' bs=4k 2> /dev/null; echo x 2> /dev/null > '{0}/more' && echo not full
-             {command}; code=$?; ls -A '{0}/s/runs/r'; cat '{0}/s/runs/r/.deleted'; exit $code",
-            disk.display()
-        );
-        let mut shell = sandbox.other("unshare");
-        shell.args(["--mount", "--map-root-user", "sh", "-c", &script]);
-        let done = run(crate::life::with_programs(shell));
-        if done.code == 77 || done.err.contains("unshare: ") {
-            eprintln!("left out: no mounts here: {}", done.err);
-            return;
+        for (options, locks) in [
+            ("size=256k", ""),
+            ("size=1m,nr_inodes=64", ""),
+            ("size=1m,nr_inodes=64", ".lock"),
+            ("size=1m,nr_inodes=64", ".write.lock"),
+            ("size=1m,nr_inodes=64", ".lock .write.lock .events.lock"),
+        ] {
+            let sandbox = Sandbox::new();
+            sandbox.make("r", "finished", "");
+            std::fs::create_dir_all(sandbox.run_dir().join("artifacts/n/deep")).unwrap();
+            std::fs::create_dir_all(sandbox.run_dir().join("plans")).unwrap();
+            put(&sandbox.run_dir().join("run.log"), "x".repeat(9000));
+            put(&sandbox.run_dir().join("artifacts/n/0.json"), "{}");
+            for name in [".lock", ".write.lock", ".events.lock"] {
+                let _ = std::fs::remove_file(sandbox.run_dir().join(name));
+            }
+            locks.split_whitespace().for_each(|name| put(&sandbox.run_dir().join(name), "7 host\n"));
+            let disk = sandbox.path().join("disk");
+            std::fs::create_dir(&disk).unwrap();
+            let script = format!(
+                "mount -t tmpfs -o {options} none '{0}' || exit 77; cp -a store '{0}/s'; export WT_STORE='{0}/s' WT_FSYNC=on
+                 dd if=/dev/zero of='{0}/fill' bs=4k 2> /dev/null
+                 case {options} in *inodes*) i=0; while touch '{0}/fill'$i 2> /dev/null; do i=$((i+1)); done;; esac
+                 echo x 2> /dev/null > '{0}/more' && echo not full
+                 {command}; code=$?; ls -A '{0}/s/runs/r'; cat '{0}/s/runs/r/.deleted'; exit $code",
+                disk.display()
+            );
+            let mut shell = sandbox.other("unshare");
+            shell.args(["--mount", "--map-root-user", "sh", "-c", &script]);
+            let done = run(crate::life::with_programs(shell));
+            if done.code == 77 || done.err.contains("unshare: ") {
+                eprintln!("left out: no mounts here: {}", done.err);
+                return;
+            }
+            let out = done.ends(0);
+            let lines: Vec<_> = out.lines().collect();
+            assert!(lines.len() == 3 && lines[0].starts_with("delete") && lines[1] == ".deleted", "{out}");
+            assert!(lines[2].starts_with("20") && lines[2].ends_with('Z'), "{options} {locks}: {out}");
         }
-        let out = done.ends(0);
-        let lines: Vec<_> = out.lines().collect();
-        assert!(lines.len() == 3 && lines[0].starts_with("delete") && lines[1] == ".deleted", "{out}");
-        assert!(lines[2].starts_with("20") && lines[2].ends_with('Z'), "{out}");
+    }
+}
+
+/// As above, killed or failing at any effect: on a disk where every file that is to be made fails.
+#[test]
+fn without_an_inode_any_effect_may_be_the_last() {
+    for fault in ["kill", "EIO"] {
+        let mut reached = 0;
+        for nth in 1.. {
+            let sandbox = Sandbox::new();
+            sandbox.make("r", "finished", "");
+            std::fs::create_dir_all(sandbox.run_dir().join("artifacts/n/deep")).unwrap();
+            put(&sandbox.run_dir().join("artifacts/n/deep/x"), "x");
+            let document = sandbox.text_of("r");
+            let mut command = sandbox.program(&["run-delete", "r"]);
+            let fired = sandbox.path().join("fired");
+            command.env("WT_TEST_FAULT", format!("{nth}:{fault}")).env("WT_TEST_FIRED", &fired);
+            command.env("WT_TEST_NO_INODE", "1");
+            let done = run(command);
+            if !fired.exists() {
+                assert_eq!(done.ends(0), "deleted r\n");
+                break;
+            }
+            reached = nth;
+            let is_deleted = sandbox.run_dir().join(".deleted").exists();
+            if !is_deleted {
+                assert_eq!(sandbox.text_of("r"), document, "{fault} at {nth}");
+                assert!(sandbox.run_dir().join("artifacts/n/deep/x").exists(), "{fault} at {nth}");
+            }
+            let again = sandbox.call(&["run-delete", "r"]).ends(0);
+            assert_eq!(again, if is_deleted { "finished r\n" } else { "deleted r\n" }, "{fault} at {nth}");
+            assert_eq!(sandbox.names_of("r"), [".deleted"], "{fault} at {nth}");
+        }
+        assert!(reached >= 10, "{fault} reached only {reached} effects");
     }
 }

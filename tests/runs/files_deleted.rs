@@ -57,7 +57,7 @@ fn no_writer_brings_a_deleted_run_back() {
 }
 
 /// A run that has everything that the writers need.
-fn full() -> Sandbox {
+pub(crate) fn full() -> Sandbox {
     let sandbox = crate::shell::with_status("running");
     go(&sandbox, &["run-interaction", "ask", "n", "{}", "--id", "i", "--no-event"]).ends(0).clear();
     for id in ["m", "d"] {

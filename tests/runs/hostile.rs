@@ -154,6 +154,92 @@ fn no_writer_makes_a_run_that_create_refuses() {
     run_with(command, "x").ends(0).clear();
 }
 
+/// 10.1: nor does a program of the history, which makes the directory of a run by its first capture or label.
+#[test]
+fn no_capture_makes_a_run_of_a_reserved_family() {
+    let sandbox = with_status("running");
+    let bin = std::path::Path::new(crate::sandbox::BIN).parent().unwrap().to_owned();
+    let porcelain = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("porcelain");
+    let path = format!("{}:{}:/usr/bin:/bin", bin.display(), porcelain.display());
+    std::fs::create_dir(sandbox.path().join("ws")).unwrap();
+    put(&sandbox.path().join("ws/f"), "f");
+    let sh = |run: &str, script: &str| {
+        let mut command = sandbox.other("sh");
+        command.args(["-c", script]).env("PATH", &path).env("WT_RUN", run).env("WT_WORKSPACE", "ws");
+        crate::sandbox::run(command)
+    };
+    let pipeline =
+        "wt-ls-files -z --records | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label l";
+    let id = sh("r", pipeline).ends(0);
+    let label = format!("wt-label l {}", id.trim());
+    let runs = || std::fs::read_dir(sandbox.path().join("store/runs")).unwrap().count();
+    let makers = [pipeline, "wt-capture -q l", "wt-bank -q", "wt-boundary pre n 0", "wt-run-node n -- true"];
+    for script in makers.into_iter().chain([&*label]) {
+        for run in ["pc1_x", "pc22_"] {
+            let done = sh(run, script);
+            assert_eq!(runs(), 1, "{run}: {script}: {}", done.err);
+            assert_ne!(done.code, 0, "{run}: {script}");
+            if script != label {
+                assert!(done.err.contains("is of the family 'pc<digits>_'"), "{script}: {}", done.err);
+            }
+        }
+    }
+    sh("pc1_x", pipeline).ends(5).clear();
+    // One that is there is written and read as any other.
+    std::fs::create_dir(sandbox.path().join("store/runs/pc1_x")).unwrap();
+    sh("pc1_x", pipeline).ends(0).clear();
+    assert!(sh("pc1_x", "wt-log").ends(0).contains('l'));
+}
+
+/// A name that turns the text around is shown as what it is to a person, and goes through a pipe as it is.
+#[test]
+fn what_is_not_seen_is_data_in_a_pipe_and_shown_on_a_terminal() {
+    let sandbox = with_status("running");
+    let name = "a\u{202e}b\u{200b}c";
+    for line in [
+        &["run-message", "queue", name, "--id", "m"][..],
+        &["run-interaction", "ask", name, "{}", "--id", "i"],
+        &["run-artifact", "write", name, "{}", "--label", name],
+        &["run-turn", "write", name, "0", "0", "{}"],
+        &["run-plan", "write", name, "[]"],
+        &["run-events", "append", "--type", "t", "--node", name],
+    ] {
+        go(&sandbox, line).ends(0).clear();
+    }
+    feed(&sandbox, &["run-attachment", "add", &format!("{name}=-")], "x").ends(0).clear();
+    for line in [
+        &["run-message", "list"][..],
+        &["run-interaction", "list"],
+        &["run-artifact", "list"],
+        &["run-artifact", "labels", name],
+        &["run-turn", "list"],
+        &["run-plan", "list"],
+        &["run-attachment", "list"],
+        &["run-events", "cat", "--format", "{node}"],
+    ] {
+        assert!(go(&sandbox, line).ends(0).contains(name), "{line:?}");
+        let words: Vec<_> = line.iter().map(|word| format!("'{word}'")).collect();
+        let mut script = sandbox.other("script");
+        script.args(["-qec", &words.join(" "), "/dev/null"]);
+        let done = crate::sandbox::run(crate::life::with_programs(script));
+        if done.code != 0 {
+            eprintln!("left out: no terminal can be made here: {}", done.err);
+            return;
+        }
+        assert!(done.out.contains("a\\u{202e}b\\u{200b}c") && !done.out.contains(name), "{line:?}: {}", done.out);
+    }
+    // A document is the same value on both, and its raw bytes in a pipe.
+    let shown = "run-artifact read \"$NAME\" 0; run-plan show; run-record get /error";
+    go(&sandbox, &["run-record", "fail", "--resumable", "--error", &format!("{name}\u{9b}2J")]).ends(0).clear();
+    let mut script = sandbox.other("script");
+    script.args(["-qec", shown, "/dev/null"]).env("NAME", name);
+    let done = crate::sandbox::run(crate::life::with_programs(script));
+    assert!(done.out.contains("a\\u202eb\\u200bc") && done.out.contains("\\u009b2J"), "{}", done.out);
+    assert!(!done.out.contains(name) && !done.out.contains('\u{9b}'), "{}", done.out);
+    assert!(go(&sandbox, &["run-record", "get", "/error"]).ends(0).contains(&format!("{name}\u{9b}2J")));
+    go(&sandbox, &["run-interaction", "show", name]).says(2, "'a\\u{202e}b\\u{200b}c'");
+}
+
 /// `--force` deletes what nobody executes; the lock is not the only sign of an engine.
 #[test]
 fn force_deletes_no_run_that_is_executed_without_its_lock() {

@@ -87,12 +87,14 @@ impl Sandbox {
     pub(crate) fn engine(&self, id: &str, options: &[&str]) -> Engine {
         let held = self.path().join(format!("held-{id}"));
         let _ = std::fs::remove_file(&held);
-        let script = format!("echo $$ > '{0}.new'; mv '{0}.new' '{0}'; exec sleep 600", held.display());
+        // No child but the shell itself: one that is about to end would hold the lock a little longer than the engine.
+        let script = format!("echo $$ > '{}'; exec sleep 600", held.display());
         let line = [&["run-lock", "--run", id], options, &["--", "sh", "-c", &script]].concat();
         let mut command = self.program(&line);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        until("the engine holds its lock", || held.exists());
-        let inner = String::from_utf8(std::fs::read(&held).unwrap()).unwrap().trim().parse().unwrap();
+        let named = || std::fs::read_to_string(&held).unwrap_or_default();
+        until("the engine holds its lock", || named().ends_with('\n'));
+        let inner = named().trim().parse().unwrap();
         Engine { child, inner }
     }
 }

@@ -13,16 +13,20 @@ mod sandbox;
 
 mod artifacts;
 mod attachments;
+mod engines;
+mod file_arguments;
 mod files_deleted;
 mod files_faults;
 mod files_race;
 mod hostile;
 mod interactions;
 mod messages;
+mod modes;
 mod plans_tools;
 mod record;
 mod shell;
 mod turns_log;
+mod untouched;
 
 // The life of a run.
 mod delete;

@@ -129,7 +129,19 @@ fn objects_that_only_they_needed_go_and_the_summary_counts() {
     capture("r", "one");
     capture("s", "two");
     let line = ["run-prune", "--older-than", "0", "--grace", "0", "--json", "--tombstones", "0"];
+    sandbox.make("gone", "finished", "");
+    sandbox.call(&["run-delete", "gone"]).ends(0);
+    put(&sandbox.dir_of("r").join("workspace/snapshots/.iterion-tmp-1-1"), "x");
+    let text = [&line[..5], &["--tombstones", "0", "-n"]].concat();
+    let before = tree(&sandbox.store());
+    let done = sandbox.call(&text);
+    assert!(done.err.contains("would remove 1 objects (4 bytes)"), "{}", done.err);
+    let (deleted, forgotten) = done.out.split_once('\n').unwrap();
+    assert!(deleted.starts_with("delete\tr\t") && forgotten == "forget\tgone\nforget\tr\n", "{}", done.out);
+    let young = sandbox.call(&["run-prune", "--older-than", "0", "-n"]);
+    assert!(young.err.contains("would remove 0 objects") && young.err.contains("1h and stay"), "{}", young.err);
     let dry = sandbox.call(&[&line[..], &["-n"]].concat()).ends(0);
+    assert_eq!(tree(&sandbox.store()), before);
     let out = sandbox.call(&line).ends(0);
     let (dry, out): (serde_json::Value, serde_json::Value) =
         (serde_json::from_str(&dry).unwrap(), serde_json::from_str(&out).unwrap());
@@ -145,14 +157,17 @@ fn objects_that_only_they_needed_go_and_the_summary_counts() {
         ("scanned", 2.into()),
         ("pruned_count", 1.into()),
         ("skipped_count", 1.into()),
-        ("tombstones_reaped", 1.into()),
+        ("tombstones_reaped", 2.into()),
+        ("tombstones", serde_json::json!(["gone", "r"])),
         ("workspace_objects_pruned", 1.into()),
         ("workspace_bytes_reclaimed", 4.into()),
     ] {
         assert_eq!(out[member], value, "{member}");
     }
     assert_eq!(out["statuses"], serde_json::json!(["finished", "failed", "cancelled"]));
-    assert!(dry.get("workspace_objects_pruned").is_none());
+    for member in ["tombstones_reaped", "tombstones", "workspace_objects_pruned", "workspace_bytes_reclaimed"] {
+        assert_eq!(dry[member], out[member], "{member}");
+    }
     assert!(!sandbox.run_dir().exists(), "the tombstone was old enough too");
     // A sweep that cannot read everything removes nothing, and the runs are gone all the same.
     changed(&sandbox, "r", "finished", 1, "");

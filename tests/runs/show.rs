@@ -177,6 +177,64 @@ fn a_watch_shows_each_change_and_ends_with_its_reader() {
     sandbox.sh("run-show r --watch | head -n 1").ends(0);
 }
 
+/// What is before the last events is not looked at where nobody asked for it, and only once where somebody watches.
+#[test]
+fn the_log_is_read_no_more_than_is_needed() {
+    let sandbox = Sandbox::new();
+    sandbox.make("r", "running", "");
+    let started =
+        r#"{"seq":0,"timestamp":"2026-01-01T00:00:00Z","type":"node_started","run_id":"r","node_id":"n"}"#;
+    let many = |from: u64| (from..from + 40_000).map(event).collect::<Vec<_>>().concat();
+    put(&sandbox.log(), format!("{started}\nnot an event\n{}", many(1)));
+    let whole = sandbox.call(&["run-show", "r", "--json", "--events", "2"]);
+    let (whole, code): (Value, _) = (serde_json::from_str(&whole.out).unwrap(), whole.code);
+    let brief = sandbox.call(&["run-show", "r", "--json", "--events", "2", "--brief"]).ends(0);
+    let brief: Value = serde_json::from_str(&brief).unwrap();
+    assert_eq!((code, &whole["nodes"][0]["node"], &whole["events"]["count"]), (3, &"n".into(), &40_001.into()));
+    assert_eq!(brief["events"]["last"], whole["events"]["last"]);
+    assert_eq!((&brief["events"]["last_seq"], brief["events"].get("count")), (&40_000.into(), None));
+    for member in ["nodes", "totals", "deployment"] {
+        assert!(brief.get(member).is_none(), "{member}");
+    }
+    assert!(sandbox.call(&["run-show", "r", "--brief"]).ends(0).contains("EVENTS (the last ones)"));
+    // A watch reads each byte once, whatever comes; what is no longer the same log is read anew.
+    put(&sandbox.log(), format!("{started}\n{}", many(1)));
+    let len = std::fs::metadata(sandbox.log()).unwrap().len();
+    let out = sandbox.path().join("out");
+    let mut command = sandbox.program(&["run-show", "r", "--watch", "--json", "--events", "1"]);
+    let mut watch = command.stdin(Stdio::null()).stdout(std::fs::File::create(&out).unwrap()).spawn().unwrap();
+    let shows = |text: &str| {
+        until(text, || {
+            std::fs::read_to_string(&out).unwrap().lines().last().is_some_and(|line| line.contains(text))
+        });
+    };
+    let read = || {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", watch.id())).unwrap();
+        io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse::<u64>().unwrap()
+    };
+    shows("\"last_seq\":40000");
+    let before = read();
+    assert!(before >= len);
+    for seq in 40_001..40_011 {
+        crate::sandbox::add(&sandbox.log(), event(seq));
+        shows(&format!("\"last_seq\":{seq}"));
+    }
+    let torn = event(40_011);
+    crate::sandbox::add(&sandbox.log(), &torn[..torn.len() - 1]);
+    shows("\"last_seq\":40011");
+    crate::sandbox::add(&sandbox.log(), "\n");
+    crate::sandbox::add(&sandbox.log(), event(40_012));
+    shows("\"count\":40013");
+    // Twelve looks, less than the log once; the rest is what each look reads beside the log.
+    assert!(read() - before < len, "{} bytes were read again, and the log has {len}", read() - before);
+    put(&sandbox.log(), format!("{started}\n{}", event(1)));
+    shows("\"count\":2");
+    std::fs::remove_file(sandbox.log()).unwrap();
+    until("nothing", || std::fs::read_to_string(&out).unwrap().lines().last().unwrap().contains("\"nodes\":[]"));
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}
+
 /// A history that somebody captured without a run is no damage.
 #[test]
 fn a_directory_without_a_document_is_no_damage() {

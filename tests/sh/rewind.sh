@@ -157,6 +157,10 @@ test_the_event_says_what_was_done() {
 		'"files_left_in_place_paths":\["mine"\]'; do
 		grep -q "$text" ../events || fail "the event lacks $text"
 	done
+	grep -q '"undo":"wt-undo ' ../report || fail "undo"
+	wt-rewind -q --node build --json >../again
+	grep -q '"written":0,"deleted":0,"chmodded":0' ../again || fail "the second one changed something"
+	! grep '"undo"' ../again || fail "there is nothing to undo"
 	expect 2 rewind --node build --event-data '{"files_ref":"x"}'
 	expect 2 rewind --node build --event-data 'x'
 }

@@ -271,8 +271,10 @@ fn every_example_of_a_page_runs() {
     for file in names_in("man") {
         let scripts = scripts(&read(&format!("man/{file}")));
         if file.ends_with(".1") {
-            for script in scripts {
-                Scratch::new().must(&file, &script);
+            let all = Scratch::new();
+            for script in &scripts {
+                Scratch::new().must(&file, script);
+                all.must(&format!("{file}, all in one store"), script);
             }
         } else if !scripts.is_empty() {
             // One story: what a block sets, the next ones use.

@@ -8,7 +8,6 @@ use workspacetrack::error::Result;
 use workspacetrack::run::artifact;
 use workspacetrack::run::json::Json;
 use workspacetrack::store::component::Component;
-use workspacetrack::stream::quote;
 
 #[derive(Args)]
 pub(crate) struct ReadOptions {
@@ -85,8 +84,8 @@ fn row(node: &Component, version: i64, json: &Json, cli: &mut Cli) {
         return;
     }
     let labels: Vec<_> = labels.elements().iter().filter_map(|label| label.text().map(String::from)).collect();
-    let fields = [node.as_str(), &version.to_string(), &written_at, &labels.join(",")]
-        .map(|field| quote::masked(field.as_bytes()));
+    let fields =
+        [node.as_str(), &version.to_string(), &written_at, &labels.join(",")].map(|field| cli.field(field));
     cli.out.line(fields.join("\t").trim_end().as_bytes());
 }
 
@@ -113,7 +112,8 @@ pub(crate) fn labels(options: &LabelsOptions, cli: &mut Cli) -> Result<Status> {
         cli.out.line(Json::Array(labels.elements().to_vec()).compact().as_bytes());
     } else {
         for label in labels.elements().iter().filter_map(Json::text) {
-            cli.out.line(quote::masked(label.as_bytes()).as_bytes());
+            let label = cli.field(&label);
+            cli.out.line(label.as_bytes());
         }
     }
     Ok(Status::Done)

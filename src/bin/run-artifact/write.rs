@@ -4,7 +4,7 @@ use clap::Args;
 use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::documents::{self, CompanionArgs, parse_count, worse};
 use workspacetrack::cli::{Cli, Status};
-use workspacetrack::error::Result;
+use workspacetrack::error::{Error, Result};
 use workspacetrack::run::access::Indexed;
 use workspacetrack::run::artifact::{self, Draft};
 use workspacetrack::run::companion::Told;
@@ -37,6 +37,10 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
+    if options.publish.is_none() && (options.event.no_event || options.event.engine.while_running) {
+        return Err(Error::usage("--no-event and --while-running say something only together with --publish")
+            .hint("an artifact that is not published has no event"));
+    }
     let (store, run) = cli.env.run_store(&options.run)?;
     let draft = Draft {
         node: Component::for_new("node id", &options.node)?,

@@ -1,14 +1,12 @@
 //! `run-attachment add`, `remove` and `reindex`.
 
-use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 use clap::{ArgGroup, Args};
 use workspacetrack::cli::args::{HistoryArgs, parse_size};
 use workspacetrack::cli::documents::worse;
 use workspacetrack::cli::{Cli, Status, input};
-use workspacetrack::error::{Error, IoContext, Result};
+use workspacetrack::error::{Error, Result};
 use workspacetrack::run::access::Indexed;
 use workspacetrack::run::attachment;
 use workspacetrack::run::attachment::upload::{
@@ -82,11 +80,7 @@ fn item(operand: &str, file_name: Option<&str>) -> Result<Item> {
     }
     let called = attachment::file_name(called)?;
     let name = Component::for_new("attachment name", name.unwrap_or(&called))?;
-    let content: Box<dyn Read> = if file == "-" {
-        Box::new(input::stdin())
-    } else {
-        Box::new(File::open(Path::new(file)).on("cannot open", file)?)
-    };
+    let content: Box<dyn Read> = if file == "-" { Box::new(input::stdin()) } else { Box::new(input::open(file)?) };
     Ok(Item { name, file_name: called, content })
 }
 

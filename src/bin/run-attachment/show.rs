@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use workspacetrack::cli::args::HistoryArgs;
-use workspacetrack::cli::{Cli, Status};
+use workspacetrack::cli::{Cli, Status, input};
 use workspacetrack::error::Result;
 use workspacetrack::run::attachment;
 use workspacetrack::run::json::Json;
 use workspacetrack::store::component::Component;
 use workspacetrack::store::fsio::staged::Staged;
 use workspacetrack::store::layout;
-use workspacetrack::stream::quote;
 
 #[derive(Args)]
 pub(crate) struct ListOptions {
@@ -33,7 +32,7 @@ pub(crate) fn list(options: &ListOptions, cli: &mut Cli) -> Result<Status> {
                     called => called,
                 };
                 let fields = [name.as_str(), &size, &json.text_of("mime"), &json.text_of("created_at"), &called]
-                    .map(|field| quote::masked(field.as_bytes()));
+                    .map(|field| cli.field(field));
                 cli.out.line(fields.join("\t").as_bytes());
             }
         }
@@ -61,9 +60,10 @@ pub(crate) fn open(options: &OpenOptions, cli: &mut Cli) -> Result<Status> {
         return Ok(Status::Done);
     };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let mut staged = Staged::begin(path.parent().unwrap_or(Path::new("/")), layout::TEMP_PREFIX)?;
+    let mut staged =
+        Staged::begin(path.parent().unwrap_or(Path::new("/")), layout::TEMP_PREFIX).map_err(input::misnamed)?;
     content.copy(&mut staged)?;
     staged.flush(store.durability())?;
-    staged.publish(&path, store.durability())?;
+    staged.publish(&path, store.durability()).map_err(input::misnamed)?;
     Ok(Status::Done)
 }

@@ -35,7 +35,7 @@ pub(crate) struct Options {
     #[arg(value_enum)]
     name: Name,
     /// Read events from standard input instead of a run's log
-    #[arg(long, conflicts_with_all = ["run", "store"])]
+    #[arg(long, conflicts_with_all = ["run", "store", "workspace"])]
     stdin: bool,
     #[command(flatten)]
     log: LogArgs,

@@ -51,7 +51,7 @@ deployment report that nodes declared. `executions` are the iterations of nodes 
 total. `windows` are the intervals in which the run executed or stood still. With `--stdin` it reads events from a pipe instead of a log.
 
 A template fills in `{seq}`, `{time}`, `{type}`, `{run}`, `{branch}`, `{node}`, `{tenant}`, `{log_offset}`, `{active_ms}`, `{line}`, `{data}` and \
-`{data.KEY}`, with dots between keys of inner objects. Strings come decoded with control characters masked. `\\t`, `\\n`, `\\0` and `\\\\` are escapes, `{{` and `}}` braces.",
+`{data.KEY}`, with dots between keys of inner objects. Strings come decoded with control characters masked, on a terminal also those that are not seen. `\\t`, `\\n`, `\\0` and `\\\\` are escapes, `{{` and `}}` braces.",
     output: "\
 `append`: the number of each event; with `--json` an object with `seq`, `offset` and `bytes`.
 

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use workspacetrack::cli::Cli;
 use workspacetrack::clock;
-use workspacetrack::error::Result;
+use workspacetrack::error::{Error, Result};
 use workspacetrack::run::events::event::Event;
 use workspacetrack::run::events::filter::Filter;
 use workspacetrack::run::events::template::Template;
@@ -60,14 +60,14 @@ enum When {
 #[derive(Args)]
 pub(crate) struct FormArgs {
     /// Fill in a template: '{seq} {time} {type} {node} {data.KEY}'
-    #[arg(long, value_name = "TEMPLATE", conflicts_with = "human")]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["human", "color", "json"])]
     format: Option<String>,
     /// One line an event for a person, as on a terminal
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     human: bool,
-    /// Colours in the form for a person
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
-    color: When,
+    /// Colours in the form for a person [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    color: Option<When>,
 }
 
 /// The form of the output.
@@ -85,9 +85,12 @@ impl FormArgs {
         }
         let terminal = cli.out.is_terminal();
         if !self.human && (cli.json() || !terminal) {
+            if self.color == Some(When::Always) {
+                return Err(Error::usage("--color colours the form for a person").hint("add --human"));
+            }
             return Ok(Form::Raw);
         }
-        let colour = match self.color {
+        let colour = match self.color.unwrap_or(When::Auto) {
             When::Always => Colour::On,
             When::Auto if terminal && cli.env.get("NO_COLOR").is_none() => Colour::On,
             _ => Colour::Off,
@@ -102,7 +105,7 @@ impl Form {
         match self {
             Self::Raw => return cli.out.line(event.line),
             Self::Human(colour) => view::append(event, *colour, scratch),
-            Self::Template(template) => template.append(event, scratch),
+            Self::Template(template) => template.append(event, |text| cli.field(text), scratch),
         }
         cli.out.write(scratch);
     }

@@ -8,7 +8,6 @@ use workspacetrack::error::Result;
 use workspacetrack::run::interaction::{self, State};
 use workspacetrack::run::json::Json;
 use workspacetrack::store::component::Component;
-use workspacetrack::stream::quote;
 
 #[derive(Args)]
 pub(crate) struct ShowOptions {
@@ -88,7 +87,7 @@ pub(crate) fn list(options: &ListOptions, cli: &mut Cli) -> Result<Status> {
             &json.text_of("node_id"),
             &json.text_of("requested_at"),
         ]
-        .map(|field| quote::masked(field.as_bytes()));
+        .map(|field| cli.field(field));
         cli.out.line(fields.join("\t").as_bytes());
     }
     Ok(status)

@@ -7,7 +7,6 @@ use workspacetrack::error::Result;
 use workspacetrack::run::json::Json;
 use workspacetrack::run::message;
 use workspacetrack::run::message::log::Log;
-use workspacetrack::stream::quote;
 
 /// Longest part of a text that a row shows, in characters.
 const TEXT_CHARS_MAX: usize = 120;
@@ -62,6 +61,6 @@ fn row(json: &Json, cli: &mut Cli) {
     let node = json.text_of("node_id");
     let node = if node.is_empty() { "-" } else { &*node };
     let fields = [&*json.text_of("id"), &*json.text_of("status"), &*json.text_of("queued_at"), node, &shown]
-        .map(|field| quote::masked(field.as_bytes()));
+        .map(|field| cli.field(field));
     cli.out.line(fields.join("\t").as_bytes());
 }

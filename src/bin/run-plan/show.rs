@@ -6,7 +6,6 @@ use workspacetrack::cli::{Cli, Status};
 use workspacetrack::error::{Error, Result};
 use workspacetrack::run::json::Json;
 use workspacetrack::run::plan;
-use workspacetrack::stream::quote;
 
 #[derive(Args)]
 pub(crate) struct ListOptions {
@@ -27,7 +26,7 @@ pub(crate) fn list(options: &ListOptions, cli: &mut Cli) -> Result<Status> {
                 let node = json.text_of("node_id");
                 let fields =
                     [&seq.to_string(), &*json.text_of("ts"), &*node, &format!("{done}/{} done", todos.len())]
-                        .map(|field| quote::masked(field.as_bytes()));
+                        .map(|field| cli.field(field));
                 cli.out.line(fields.join("\t").as_bytes());
             }
         }

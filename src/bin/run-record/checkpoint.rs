@@ -32,7 +32,7 @@ struct Get {
     #[arg(long)]
     expand: bool,
     /// Print only the node at which the run stands
-    #[arg(long, conflicts_with_all = ["expand", "pointer"])]
+    #[arg(long, conflicts_with_all = ["expand", "pointer", "raw"])]
     paused_node: bool,
     #[command(flatten)]
     run: HistoryArgs,

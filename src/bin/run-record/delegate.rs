@@ -28,8 +28,11 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
     let worker = delegate::admit(&store, &source, &options.fingerprint)?;
     let mut json = worker.envelope();
     let mut status = Status::Done;
-    if !options.dry_run {
-        let receipt = delegate::create(&store, &worker, options.members.creation(cli)?)?;
+    let creation = options.members.creation(cli)?;
+    if options.dry_run {
+        delegate::check(&worker, creation)?;
+    } else {
+        let receipt = delegate::create(&store, &worker, creation)?;
         status = shared::event_told(receipt.event_failure.as_ref(), cli);
         for (key, value) in receipt.json().members() {
             json.set(key, value.clone());

@@ -19,7 +19,7 @@ pub(crate) struct Options {
     #[arg(long)]
     terminal: bool,
     /// Its delivery is lost that was published at this time: only if it still is queued since then
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["checkpoint", "expect"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["checkpoint", "expect", "force"])]
     queued_attempt: Option<String>,
     /// It could not be launched: failed for good with the code `LAUNCH_FAILED`, and an event `run_failed`
     #[arg(long, conflicts_with_all = ["checkpoint", "code", "end_reason", "continuation"])]

@@ -38,8 +38,7 @@ impl PointerArgs {
         match value.text().filter(|_| self.raw) {
             Some(text) if cli.is_terminal() => cli.out.line(quote::masked(text.as_bytes()).as_bytes()),
             Some(text) => cli.out.line(text.as_bytes()),
-            None if cli.json() => cli.out.line(value.compact().as_bytes()),
-            None => cli.out.line(&value.indented()),
+            None => cli.json_value(value),
         }
         Ok(Status::Done)
     }

@@ -65,6 +65,8 @@ by id; with `--newest` always the newest first, what cannot be read before all. 
 
 `save` puts a document from standard input in the place of the stored one, if its `cas_version` is the stored one; it makes the run where there is none. Store-owned are \
 and stay `outcome_seq`, `continuation_state`, `failure_code` (while the status is the same), `created_at`, a live merge claim, a stored `routing_policy` (a first one is taken while the stored status is `queued` or `running`), and the checkpoint of a document that has none. \
+The `hash` of a first `routing_policy`, in `create` as well, is made where it is missing or empty, and one that is wrong is refused (2): it is the SHA-256 of the policy as compact JSON, its members in the order `version`, `success_when`, \
+`block_when`, `merge_into`, `merge_strategy`, `allowed_actions` (sorted), `max_relaunches`, with `hash` empty or left out. \
 Members that are not known stay although the submitted document lacks them, as far as what they belong to stays: a known object, an entry of a map, a record of a list whose known members are the same. \
 Payloads such as `inputs` and `outputs` are exactly as submitted.
 

@@ -16,7 +16,7 @@ pub(crate) struct Options {
     #[arg(long = "set", value_name = "NAME=JSON", required_unless_present = "setters")]
     settings: Vec<String>,
     /// List the setters instead
-    #[arg(long, conflicts_with = "settings")]
+    #[arg(long, conflicts_with_all = ["settings", "expect", "expect_revision", "run", "store", "workspace"])]
     setters: bool,
     #[command(flatten)]
     statuses: StatusesArgs,

@@ -4,9 +4,9 @@ use clap::Args;
 use workspacetrack::cli::args::HistoryArgs;
 use workspacetrack::cli::{Cli, Status as Ended, input};
 use workspacetrack::error::{Error, Result};
+use workspacetrack::run::companion::Companion;
 use workspacetrack::run::document;
 use workspacetrack::run::json::Json;
-use workspacetrack::run::record::companion::Telling;
 use workspacetrack::run::record::outcome::Rules;
 use workspacetrack::run::record::write::{Expected, Receipt};
 use workspacetrack::run::status::Status;
@@ -73,10 +73,10 @@ pub(crate) struct RepairArgs {
 
 impl RepairArgs {
     pub(crate) fn rules(&self) -> Rules {
-        let telling = match (self.no_event, self.while_running) {
-            (true, _) => Telling::Silent,
-            (false, true) => Telling::WhileRunning,
-            (false, false) => Telling::Alone,
+        let telling = if self.no_event {
+            Companion::Suppressed
+        } else {
+            Companion::Wanted { while_running: self.while_running }
         };
         Rules { is_forced: self.force, telling }
     }

@@ -15,7 +15,7 @@ use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Kind, Result};
 use workspacetrack::run::events::follow::watch::{Wake, Watch};
 use workspacetrack::run::json::Json;
-use workspacetrack::run::overview::{self, Wanted};
+use workspacetrack::run::overview::{self, Events, Log, Wanted};
 use workspacetrack::store::id::RunId;
 use workspacetrack::store::{Store, layout};
 use workspacetrack::stream::quote;
@@ -30,6 +30,9 @@ struct Args {
     /// Show so many of the last events
     #[arg(long, value_name = "N", default_value_t = 8)]
     events: usize,
+    /// Leave out nodes, sums and deployment: all that needs the whole log of events
+    #[arg(long)]
+    brief: bool,
     /// Show it again whenever it has changed
     #[arg(short, long)]
     watch: bool,
@@ -50,9 +53,14 @@ fn run(mut args: Args, cli: &mut Cli) -> Result<Status> {
         _ => error,
     })?;
     let options = options(&args.run, &run);
-    let wanted = Wanted { events: args.events, options: &options };
+    let wanted = Wanted { options: &options };
+    let mut log = Log::new(&store, &run, args.events);
+    let mut look = || {
+        let events = if args.brief { Events::Last(args.events) } else { Events::All(&mut log) };
+        look(&store, &run, &wanted, events)
+    };
     if !args.watch {
-        let (report, status) = look(&store, &run, &wanted)?;
+        let (report, status) = look()?;
         show(&report, cli);
         return Ok(status);
     }
@@ -61,7 +69,7 @@ fn run(mut args: Args, cli: &mut Cli) -> Result<Status> {
     loop {
         watch.arm(&layout::events(store.root(), &run));
         watch.arm(&layout::run_document(store.root(), &run));
-        let (report, status) = look(&store, &run, &wanted)?;
+        let (report, status) = look()?;
         // How long ago something was is not a change by itself.
         if known.as_ref() != Some(&report) {
             if cli.is_terminal() {
@@ -94,8 +102,8 @@ fn options(args: &HistoryArgs, run: &RunId) -> String {
 }
 
 /// The whole report, which is the same for people and machines.
-fn look(store: &Store, run: &RunId, wanted: &Wanted<'_>) -> Result<(Json, Status)> {
-    let mut found = overview::of(store, run, wanted)?;
+fn look(store: &Store, run: &RunId, wanted: &Wanted<'_>, events: Events<'_>) -> Result<(Json, Status)> {
+    let mut found = overview::of(store, run, wanted, events)?;
     if let Some(snapshots) = snapshots::section(store, run, &mut found.problems) {
         found.json.set("snapshots", snapshots);
     }

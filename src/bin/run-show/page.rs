@@ -6,7 +6,7 @@ use workspacetrack::cli::page::{Effect, Example};
 pub(crate) static PAGE: Page = Page {
     name: "run-show",
     about: "show on one screen how a run stands and what to do next",
-    synopsis: &["[--events N] [--watch] RUN"],
+    synopsis: &["[--events N] [--brief] [--watch] RUN"],
     description: "\
 For a person on call. Shows what the files of a run say together: its status, since when, and the cause; whether somebody executes it; what may be done next, with \
 the commands for it; the questions that wait for an answer; a table of its nodes; the last events; its newest snapshots, and the banks from which something can be brought back; \
@@ -20,12 +20,15 @@ together, who served it last, and what it has spent. A deployment is shown as th
 and a delivery goes with a rewind of its node.
 
 A directory that holds a history and no document is shown as such. What cannot be read is named at the end, and the rest is shown all the same. Nothing is changed. With `--watch` it is shown again whenever events or document have changed, \
-until it is interrupted; on a terminal the screen is redrawn.",
+until it is interrupted; on a terminal the screen is redrawn.
+
+Nodes, sums, deployment and the number of events follow from the whole log of events, which is read once; a watch goes on where it has read to. With `--brief` they are left out, and the log is read \
+from its end as far as the last events reach; what is damaged before them is not noticed.",
     output: "\
-The screen. Lines are cut at the width of the terminal, or at `COLUMNS` if that is set, but for commands. Control characters are masked.
+The screen. Lines are cut at the width of the terminal, or at `COLUMNS` if that is set, but for commands. Control characters, and those that are not seen, are masked.
 
 With `--json`, one object on a line: `run`, `store`, members of run.json by their names, `revision`, `liveness` (`verdict` and `detail` as run-reconcile(1) says them) or `lock`, `posture` with \
-`summary` and `next` (a list of `why` and `command`), `checkpoint`, `pending` (the open interactions), `messages_pending`, `totals`, `nodes`, `deployment`, `events` with `last`, `count` and `last_seq`, `tree`, `work`, \
+`summary` and `next` (a list of `why` and `command`), `checkpoint`, `pending` (the open interactions), `messages_pending`, `totals`, `nodes` and `deployment` (not with `--brief`), `events` with `last`, `count` (not with `--brief`) and `last_seq`, `tree`, `work`, \
 `snapshots` with `head`, `count`, `newest` and `banks`, and `problems`.",
     exit: &[
         (0, "done"),

@@ -237,7 +237,8 @@ fn events(report: &Json, screen: &mut Screen) {
     if last.is_empty() {
         return;
     }
-    screen.heading(&format!("EVENTS (the last of {count})"));
+    let count = if count.is_empty() { "ones".into() } else { format!("of {count}") };
+    screen.heading(&format!("EVENTS (the last {count})"));
     for event in last {
         let line = event.compact();
         if let Ok(event) = Event::parse(line.as_bytes()) {

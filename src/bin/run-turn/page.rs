@@ -19,7 +19,7 @@ beside it `TURN.messages.json`, the conversation up to then. All three numbers c
 THE FORMAT. A JSON object, indented by two spaces, with `run_id`, `node_id`, `loop_iter`, `turn_index`, `backend`, `model`, \
 `finish_reason`, `tool_calls`, `text_digest`, `usage`, `session_id`, `terminated_background`, `messages_ref`, `git_ref` and \
 `written_at`; what is not given is left out, other members are kept. The conversation is a JSON value that belongs to the \
-backend. `turns/NODE/index.json` holds the latest turn once more; it is never needed.
+backend. `turns/NODE/index.json` holds the latest turn once more. It is never read here; each `write` makes it true again, also where it was lost or damaged, and leaves one alone that is no turn.
 
 `write` writes a turn, and with `--messages` its conversation, before it. Where the turn is and when it was written is set by \
 the program. A turn may be written again: a node that is executed anew counts from 0; a conversation of the old one goes with \

@@ -10,7 +10,6 @@ use workspacetrack::run::turn::{self, Place};
 use workspacetrack::store::Store;
 use workspacetrack::store::component::Component;
 use workspacetrack::store::id::RunId;
-use workspacetrack::stream::quote;
 
 #[derive(Args)]
 pub(crate) struct ReadOptions {
@@ -96,6 +95,6 @@ fn row(place: &Place, json: &Json, cli: &mut Cli) {
     let numbers = [place.iteration.to_string(), place.turn.to_string()];
     let [iteration, turn] = &numbers;
     let fields = [place.node.as_str(), iteration, turn, &json.text_of("written_at"), model.trim()]
-        .map(|field| quote::masked(field.as_bytes()));
+        .map(|field| cli.field(field));
     cli.out.line(fields.join("\t").trim_end().as_bytes());
 }

@@ -189,6 +189,8 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
         draft.set_data(&event::data(&told, &extra))?;
         is_complete &= append(cli, &mut events, &draft);
     }
+    // Where nothing was changed there is nothing to undo.
+    let undo = undo.filter(|_| report.as_ref().is_some_and(report::has_changed));
     report::print(args, cli, report.as_ref(), &told, undo.as_deref());
     report::explain(args, cli, report.as_ref(), &prepared, &told, undo.as_deref(), &run);
     if let Some(status) = standstill.status.as_deref().filter(|_| !args.dry_run) {

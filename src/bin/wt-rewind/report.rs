@@ -54,6 +54,12 @@ pub(crate) fn print(args: &Args, cli: &mut Cli, report: Option<&Report>, told: &
     }
 }
 
+/// Whether the workspace is another one than before.
+pub(crate) fn has_changed(report: &Report) -> bool {
+    let counts = report.counts();
+    counts.written + counts.deleted + counts.chmodded > 0
+}
+
 /// The last object: the members are those of the original, and what it does not tell.
 fn summary(args: &Args, report: Option<&Report>, told: &Told<'_>, undo: Option<&str>) -> Vec<u8> {
     let findings = told.findings;
@@ -168,8 +174,7 @@ pub(crate) fn explain(
             findings.left.len() + findings.undecided.len()
         ));
     }
-    let has_changed = report.map(Report::counts).is_some_and(|it| it.written + it.deleted + it.chmodded > 0);
-    if let Some(undo) = undo.filter(|_| has_changed) {
+    if let Some(undo) = undo {
         cli.note(format!("this undoes it: {undo}"));
     }
 }

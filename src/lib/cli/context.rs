@@ -250,7 +250,7 @@ static OPEN_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::Onc
 
 /// Reads what a test wants the seam to do: `WT_TEST_FAULT=<n>:<kill or errno name>`, `WT_TEST_FIRED`, `WT_TEST_TRACE`,
 /// `WT_TEST_TAPE`, `WT_TEST_LOCKS=<errno name>`, `WT_TEST_HOOK=<moment>=<command>`,
-/// `WT_TEST_FILE_SYSTEM=<magic number, hexadecimal>`. Release builds ignore all of it.
+/// `WT_TEST_FILE_SYSTEM=<magic number, hexadecimal>`, `WT_TEST_NO_INODE=1`. Release builds ignore all of it.
 pub(super) fn arm_seam() {
     if !cfg!(debug_assertions) {
         return;
@@ -279,13 +279,15 @@ pub(super) fn arm_seam() {
         _ => rustix::io::Errno::OPNOTSUPP,
     });
     let file_system = text("WT_TEST_FILE_SYSTEM").and_then(|magic| u32::from_str_radix(&magic, 16).ok());
+    let no_inode = text("WT_TEST_NO_INODE").is_some();
     if fault.is_some()
+        || no_inode
         || trace.is_some()
         || tape.is_some()
         || locks.is_some()
         || file_system.is_some()
         || !hooks.is_empty()
     {
-        seam::arm(seam::Plan { fault, fired, trace, tape, locks, hooks, file_system });
+        seam::arm(seam::Plan { fault, fired, trace, tape, locks, hooks, file_system, no_inode });
     }
 }

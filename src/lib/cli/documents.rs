@@ -96,9 +96,17 @@ impl Cli {
             Error::not_found(format!("the document has no {}", quote::name(pointer.unwrap_or_default().as_bytes())))
                 .hint("a pointer is written /member/member, with the number of an element of an array")
         })?;
-        let bytes = if self.json() { part.compact().into_bytes() } else { part.indented() };
-        self.out.line(&bytes);
+        self.json_value(part);
         Ok(Status::Done)
+    }
+
+    /// Prints a value: indented, or in one line with `--json`; on a terminal what could not be seen is escaped.
+    pub fn json_value(&mut self, value: &Json) {
+        let bytes = if self.json() { value.compact().into_bytes() } else { value.indented() };
+        match std::str::from_utf8(&bytes) {
+            Ok(text) if self.is_terminal() => self.out.line(quote::visible_json(text).as_bytes()),
+            _ => self.out.line(&bytes),
+        }
     }
 
     /// Prints the receipt of a change, one line of JSON, with the number of its event; says what is wrong with that. Only

@@ -22,12 +22,29 @@ pub fn argument(value: &str, bytes_max: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// Opens a file that somebody names; one that is not there is a mistake of his.
-fn open(path: &str) -> Result<std::fs::File> {
-    std::fs::File::open(path).map_err(|cause| {
-        let error = Error::io("cannot open", path, &cause);
-        if cause.kind() == std::io::ErrorKind::NotFound { error.with_kind(Kind::NotFound) } else { error }
-    })
+/// Opens a file that somebody names; one that is not there, or is a directory, is a mistake of his.
+///
+/// # Errors
+/// [`Kind::NotFound`], [`Kind::Usage`] for a directory, [`Kind::Io`].
+pub fn open(path: &str) -> Result<std::fs::File> {
+    let file = std::fs::File::open(path).map_err(|cause| misnamed(Error::io("cannot open", path, &cause)))?;
+    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err(misnamed(Error::io("cannot read", path, &std::io::ErrorKind::IsADirectory.into())));
+    }
+    Ok(file)
+}
+
+/// Makes a mistake of who named a file of what is one.
+#[must_use]
+pub fn misnamed(error: Error) -> Error {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    if error.is_io(NotFound) {
+        error.with_kind(Kind::NotFound)
+    } else if error.is_io(IsADirectory) || error.is_io(NotADirectory) {
+        error.with_kind(Kind::Usage)
+    } else {
+        error
+    }
 }
 
 /// Reads to the end, but not more than `bytes_max` bytes.

@@ -114,6 +114,13 @@ impl Cli {
         std::io::stdout().is_terminal()
     }
 
+    /// A field of a line on standard output: on a terminal all is masked that a person does not see, for a program only what
+    /// would break the line.
+    #[must_use]
+    pub fn field(&self, text: &str) -> String {
+        if self.is_terminal() { quote::masked(text.as_bytes()) } else { quote::one_line(text.as_bytes()) }
+    }
+
     /// Whether output may be coloured: on a terminal that can, unless `NO_COLOR` is set.
     #[must_use]
     pub fn is_coloured(&self) -> bool {

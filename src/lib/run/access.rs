@@ -6,8 +6,8 @@
 use super::document;
 use super::events::event::{member, string};
 use super::json::Json;
-use super::record::{self, FORMAT_VERSION, ORDER, WriteLock};
-use crate::clock;
+use super::record::write::{self, Change};
+use super::record::{self, FORMAT_VERSION, WriteLock};
 use crate::error::{Error, Kind, Result};
 use crate::store::component::Component;
 use crate::store::id::RunId;
@@ -108,13 +108,11 @@ impl<'s> Writing<'s> {
         if head(self.store, &self.run).is_ok_and(|head| head.is_none()) {
             return Ok(Indexed::NoDocument);
         }
-        let mut json = self.lock.read()?;
-        if !edit(&mut json) {
-            return Ok(Indexed::Same);
-        }
-        json.set_in_order("updated_at", Json::string(&clock::rfc3339(clock::now_ns())), ORDER);
-        self.lock.write(&mut json)?;
-        Ok(Indexed::Changed)
+        let edit = |json: &mut Json, _: &str| Ok(if edit(json) { Change::Made } else { Change::None });
+        Ok(match write::under(&self.lock, edit)? {
+            (_, Change::Made) => Indexed::Changed,
+            (_, Change::None) => Indexed::Same,
+        })
     }
 }
 

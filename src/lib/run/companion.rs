@@ -4,7 +4,7 @@
 //! which is why an event is appended only if the log does not have it yet. An event that cannot be appended undoes nothing,
 //! and is never passed over in silence.
 
-use super::events::append::{Receipt, Sync, Synced, Writer};
+use super::events::append::{Sync, Synced, Writer};
 use super::events::backwards::Backwards;
 use super::events::draft::Draft;
 use super::events::event::Event;
@@ -63,23 +63,11 @@ impl Companion {
     /// is searched back to then.
     pub fn tell(self, store: &Store, run: &RunId, event: &Draft, since: &str) -> Told {
         let Self::Wanted { while_running } = self else { return Told::NotWanted };
-        let told = (|| {
-            let sync = Sync::of(store);
-            let mut writer = Writer::new(store, run, sync, while_running)?;
-            let mut batch = writer.batch()?;
-            // Under the lock of the log, so that of two who make up for the same event one does.
-            if let Some(seq) = find(store, run, event, since)? {
-                return Ok(Told::Yes(seq));
-            }
-            let appended = batch.append(event);
-            let synced = batch.finish();
-            let Receipt { seq, .. } = appended?;
-            Ok(match synced {
-                Synced::Yes => Told::Yes(seq),
-                Synced::Failed(error) => Told::Unsynced(seq, error),
-            })
-        })();
-        told.unwrap_or_else(Told::Failed)
+        match append_once(store, run, event, while_running, since, is_same_as(event)) {
+            Ok((seq, None)) => Told::Yes(seq),
+            Ok((seq, Some(error))) => Told::Unsynced(seq, error),
+            Err(error) => Told::Failed(error),
+        }
     }
 
     /// Whether the log has the event; where events are not wanted it counts as told.
@@ -89,7 +77,7 @@ impl Companion {
     pub fn is_told(self, store: &Store, run: &RunId, event: &Draft, since: &str) -> Result<bool> {
         match self {
             Self::Suppressed => Ok(true),
-            Self::Wanted { .. } => Ok(find(store, run, event, since)?.is_some()),
+            Self::Wanted { .. } => Ok(find_last(store, run, since, is_same_as(event))?.is_some()),
         }
     }
 }
@@ -106,13 +94,82 @@ pub fn event(kind: &str, node: &str, data: Vec<(&str, Json)>) -> Draft {
     }
 }
 
-/// Looks for the event itself.
-fn find(store: &Store, run: &RunId, wanted: &Draft, since: &str) -> Result<Option<u64>> {
+/// Whether an event is this one.
+fn is_same_as(wanted: &Draft) -> impl Fn(&Event<'_>) -> bool {
     let data = Json::parse_text(&wanted.data).unwrap_or_default();
-    find_last(store, run, since, |event| {
+    move |event| {
         event.kind == wanted.kind
             && event.node_id == wanted.node_id
             && event.data.and_then(|raw| Json::of_raw(raw).ok()).unwrap_or_default().is_same(&data)
+    }
+}
+
+/// Appends an event unless the log has one that `is_it`; gives its number, and what kept it from the disk.
+fn append_once(
+    store: &Store,
+    run: &RunId,
+    event: &Draft,
+    while_running: bool,
+    since: &str,
+    is_it: impl Fn(&Event<'_>) -> bool,
+) -> Result<(u64, Option<Error>)> {
+    let mut writer = Writer::new(store, run, Sync::of(store), while_running)?;
+    let mut batch = writer.batch()?;
+    // Under the lock of the log, so that of two who make up for the same event one does.
+    let appended = match find_last(store, run, since, is_it)? {
+        Some(seq) => Ok(seq),
+        None => batch.append(event).map(|receipt| receipt.seq),
+    };
+    // An event that was found is flushed as well: whoever appended it may have died before.
+    let synced = batch.finish();
+    let seq = appended?;
+    Ok(match synced {
+        Synced::Yes => (seq, None),
+        Synced::Failed(error) => (seq, Some(error)),
+    })
+}
+
+/// Tells of a change of run.json while its lock is held, by an event that is known by some members of its data.
+pub struct Teller<'s> {
+    store: &'s Store,
+    run: RunId,
+    /// The number of the event that was appended or found.
+    pub seq: Option<u64>,
+    /// What kept it from the disk.
+    pub failure: Option<Error>,
+}
+
+impl<'s> Teller<'s> {
+    /// Nothing is told yet.
+    #[must_use]
+    pub fn new(store: &'s Store, run: &RunId) -> Self {
+        Self { store, run: run.clone(), seq: None, failure: None }
+    }
+
+    /// Appends an event unless one of its type is there that agrees with all of `mark` in its data. It could not be there
+    /// before `since`, a time as it is written; where that says nothing, the log is searched as far as it ever is.
+    ///
+    /// # Errors
+    /// What keeps it from being appended. A flush that fails is no error but [`Teller::failure`].
+    pub fn tell(&mut self, kind: &str, data: &Json, mark: &[&str], since: &str, wanted: Companion) -> Result<()> {
+        let Companion::Wanted { while_running } = wanted else { return Ok(()) };
+        let is_told = |event: &Event<'_>| {
+            event.kind == kind
+                && event.data.and_then(|raw| Json::of_raw(raw).ok()).is_some_and(|told| agree(data, &told, mark))
+        };
+        let draft = Draft { kind: kind.to_owned(), data: data.compact(), ..Draft::default() };
+        let (seq, failure) = append_once(self.store, &self.run, &draft, while_running, since, is_told)?;
+        self.seq = Some(seq);
+        self.failure = failure.or(self.failure.take());
+        Ok(())
+    }
+}
+
+/// Whether both have the same members of these names, or both none.
+fn agree(data: &Json, told: &Json, mark: &[&str]) -> bool {
+    mark.iter().all(|key| match (data.get(key), told.get(key)) {
+        (Some(a), Some(b)) => a.is_same(b),
+        (a, b) => a.is_none() && b.is_none(),
     })
 }
 
@@ -120,12 +177,7 @@ fn find(store: &Store, run: &RunId, wanted: &Draft, since: &str) -> Result<Optio
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`].
-pub fn find_last(
-    store: &Store,
-    run: &RunId,
-    since: &str,
-    is_it: impl Fn(&Event<'_>) -> bool,
-) -> Result<Option<u64>> {
+fn find_last(store: &Store, run: &RunId, since: &str, is_it: impl Fn(&Event<'_>) -> bool) -> Result<Option<u64>> {
     let path = layout::events(store.root(), run);
     let Some(file) = source::open(&path)? else { return Ok(None) };
     let len = source::len(&file).on("cannot examine", &path)?;

@@ -66,11 +66,12 @@ pub fn delete(
         clear(store, run, &dir, &path)?;
         return Ok(Deleted::Before);
     }
-    let lock = match RunLock::try_existing(store, run)? {
-        Attempt::Held(lock) => lock,
-        Attempt::Busy(holder) => return Err(run_lock::conflict(store, run, &holder)),
+    let lock = match unless_full(RunLock::try_existing(store, run))? {
+        Some(Attempt::Busy(holder)) => return Err(run_lock::conflict(store, run, &holder)),
+        Some(Attempt::Held(lock)) => Some(lock),
+        None => None,
     };
-    let document = WriteLock::take(store, run)?;
+    let document = unless_full(WriteLock::take(store, run))?;
     match has_ended(store, run) {
         Ok(json) => agrees(&json)?,
         Err(_) if unless == Unless::Executed => refuse_executed(store, run)?,
@@ -106,15 +107,34 @@ pub fn would(store: &Store, run: &RunId, unless: Unless) -> Result<Deleted> {
     }
 }
 
-/// Writes `.deleted`. Where no block is free it is empty, which says the same; [`clear`] makes room for the time.
+/// A lock file that is not there and for which the disk has no room is held by nobody, and nobody else can make it either.
+fn unless_full<T>(taken: Result<T>) -> Result<Option<T>> {
+    match taken {
+        Err(error) if error.is_no_space() => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Writes `.deleted`. Where no block is free it is empty, which says the same; where no file can be made one that is there
+/// becomes it. [`clear`] makes room for the time.
 fn mark(store: &Store, run: &RunId) -> Result<()> {
     let path = layout::tombstone(store.root(), run);
     let text = format!("{}\n", clock::rfc3339(clock::now_ns()));
-    match document::publish_new(&path, &[text.as_bytes()], store.durability()) {
-        Err(error) if error.is_no_space() => document::publish_new(&path, &[], store.durability()),
-        other => other,
+    let mut made = document::publish_new(&path, &[text.as_bytes()], store.durability()).map(drop);
+    if made.as_ref().is_err_and(Error::is_no_space) {
+        made = document::publish_new(&path, &[], store.durability()).map(drop);
     }
-    .map(drop)
+    if made.as_ref().is_err_and(Error::is_no_space) {
+        let root = store.root();
+        // Those who wait for these locks look for `.deleted` when they have them, and those who make them anew do so as well.
+        for source in [layout::write_lock(root, run), layout::run_lock(root, run), layout::run_document(root, run)]
+        {
+            if document::turn_into(&source, &path, store.durability())? {
+                return Ok(());
+            }
+        }
+    }
+    made
 }
 
 /// Gives a `.deleted` that is empty the time at which it was made.

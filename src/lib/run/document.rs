@@ -29,6 +29,17 @@ pub fn read_if_there(path: &Path) -> Result<Option<Json>> {
     }
 }
 
+/// Reads any JSON value; `None` when it is not there.
+///
+/// # Errors
+/// [`Kind::Damaged`] when it is no JSON.
+pub fn read_value_if_there(path: &Path) -> Result<Option<Json>> {
+    match read_document(path) {
+        Err(error) if error.kind() == Kind::NotFound => Ok(None),
+        bytes => Json::parse(&bytes?).map(Some).map_err(|flaw| Error::damaged(path, format!("not JSON: {flaw}"))),
+    }
+}
+
 /// Replaces a document, or makes it; its directory is made if need be.
 ///
 /// # Errors

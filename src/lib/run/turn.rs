@@ -6,8 +6,9 @@
 //!  terminated_background?, messages_ref?, git_ref?, written_at}
 //! ```
 //!
-//! A turn may be written again: a node that is executed anew counts from 0. `index.json` holds the latest turn once more; no
-//! reader here relies on it.
+//! A turn may be written again: a node that is executed anew counts from 0. `index.json` holds the latest turn once more. The
+//! facts give it the members of a turn and say nothing else of it: no reader here relies on it, each write makes it true
+//! again, and one that has other members is left alone.
 
 use super::access::{Writing, components, numbers};
 use super::document;
@@ -86,18 +87,21 @@ pub fn write(store: &Store, run: &RunId, place: &Place, given: &Json, messages: 
     if messages.is_none() && conversation.exists() {
         stored::remove(&conversation)?;
     }
-    if latest(store, run, node)? == *place {
+    let newest = latest(store, run, node)?;
+    if newest == *place {
         write_index(store, run, node, &json)?;
+    } else if let Ok(newest) = read(store, run, &newest) {
+        write_index(store, run, node, &newest)?;
     }
     drop(writing);
     Ok(json)
 }
 
-/// Writes the index, unless what is there is of another kind.
+/// Brings the index up to date, unless what is there is in another form: whoever wrote that knows what it is for.
 fn write_index(store: &Store, run: &RunId, node: &Component, json: &Json) -> Result<()> {
     let path = layout::turn_index(store.root(), run, node);
-    match document::read_if_there(&path) {
-        Ok(Some(index)) if index.get("turn_index").is_none() => Ok(()),
+    match document::read_value_if_there(&path) {
+        Ok(Some(index)) if index.get("turn_index").is_none() || index.is_same(json) => Ok(()),
         _ => document::replace(store, &path, json),
     }
 }

@@ -189,6 +189,23 @@ impl RunId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Refuses an id of the family `pc<digits>_`: newer programs keep such runs in another directory and format (facts 1.9).
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Refused`].
+    pub fn refuse_reserved(&self) -> Result<()> {
+        let rest = self.0.strip_prefix("pc").and_then(|rest| rest.split_once('_'));
+        if !rest.is_some_and(|(digits, _)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())) {
+            return Ok(());
+        }
+        let shown = self.0.chars().take(64).collect::<String>();
+        Err(Error::refused(format!(
+            "run id {} is of the family 'pc<digits>_', which newer programs keep in another format",
+            quote::name(shown.as_bytes())
+        ))
+        .hint("choose an id that does not begin so"))
+    }
 }
 
 impl fmt::Display for RunId {

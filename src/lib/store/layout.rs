@@ -146,6 +146,13 @@ pub fn run(store: &Path, run: &RunId) -> PathBuf {
     runs(store).join(run.as_str())
 }
 
+/// The run whose directory a path is, or lies in.
+#[must_use]
+pub fn run_of(store: &Path, path: &Path) -> Option<RunId> {
+    let below = path.strip_prefix(runs(store)).ok()?;
+    RunId::named(below.components().next()?.as_os_str().to_str()?).ok()
+}
+
 /// The engine's run lock.
 #[must_use]
 pub fn run_lock(store: &Path, id: &RunId) -> PathBuf {

@@ -128,13 +128,19 @@ impl Store {
         error.at(layout::run(&self.root, run)).also("for a project that has moved see wt(7)")
     }
 
-    /// Makes a directory below the store, and the store itself.
+    /// Makes a directory below the store, and the store itself. All directories of runs are made here, so here is the place
+    /// where one is refused whose id belongs to newer programs; one that is there is written as any other.
     ///
     /// # Errors
-    /// [`Kind::Io`].
+    /// [`Kind::Refused`] for the directory of a run with a reserved id, [`Kind::Io`].
     pub fn create_dir(&self, path: &Path) -> Result<()> {
         if fsio::is_sure_dir(path, self.durability()) {
             return Ok(());
+        }
+        if let Some(run) = layout::run_of(&self.root, path)
+            && !layout::run(&self.root, &run).is_dir()
+        {
+            run.refuse_reserved()?;
         }
         self.create()?;
         fsio::make_store_dirs(path, self.durability()).on("cannot make the directory", path)

@@ -31,6 +31,8 @@ pub struct Plan {
     pub hooks: Vec<(String, String)>,
     /// The magic number of the file system on which everything is said to lie.
     pub file_system: Option<u32>,
+    /// No file and no directory can be made, as on a disk without an inode.
+    pub no_inode: bool,
 }
 
 /// What happens at the disturbed effect.
@@ -98,6 +100,7 @@ fn disturb(plan: &Plan, effect: &str, path: &Path) -> io::Result<()> {
                 }
             }
         }
+        _ if plan.no_inode && matches!(effect, "create" | "mkdir") => Err(rustix::io::Errno::NOSPC.into()),
         _ => Ok(()),
     }
 }

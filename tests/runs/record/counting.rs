@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use workspacetrack::error::Kind;
+use workspacetrack::run::companion::Companion;
 use workspacetrack::run::json::Json;
-use workspacetrack::run::record::companion::Telling;
 use workspacetrack::run::record::outcome::Rules;
 use workspacetrack::run::record::write::Expected;
 use workspacetrack::run::record::{load, save};
@@ -44,7 +44,7 @@ fn a_process_that_counts() {
     let patience = Patience { limit: Duration::from_secs(60), notice: |_| {} };
     let store = Store::new(root, Settings { durability: Durability::Off, patience });
     let run = RunId::named("r").unwrap();
-    let rules = Rules { is_forced: false, telling: Telling::Silent };
+    let rules = Rules { is_forced: false, telling: Companion::Suppressed };
     let mut counted = 0;
     while counted < EACH {
         let mut document = load(&store, &run).unwrap();

@@ -102,10 +102,26 @@ fn a_run_born_through_a_save_has_no_episode() {
     assert!(!runs.0.path().join("store/runs/s").exists());
 }
 
+/// What the original hashes of this policy, written out by hand.
+const POLICY: &str = r#"{"version":1,"success_when":"a \u0026\u0026 b","block_when":["c","é"],"merge_into":"main","merge_strategy":"squash","allowed_actions":["merge","resume"],"max_relaunches":2"#;
+
+fn hash_of(tail: &str) -> String {
+    use sha2::Digest;
+    let digest: [u8; 32] = sha2::Sha256::digest(format!("{POLICY}{tail}")).into();
+    hex::encode(digest)
+}
+
+fn policy() -> Value {
+    let mut policy = parse(&format!("{POLICY}}}"));
+    policy["allowed_actions"] = json!(["resume", "merge"]);
+    policy["hash"] = hash_of(r#","hash":""}"#).into();
+    policy
+}
+
 /// E 69.
 #[test]
 fn a_routing_policy_stays_once_it_is_there() {
-    let first = json!({"version":1,"hash":"a"});
+    let first = policy();
     for (status, accepted) in [("queued", true), ("running", true), ("finished", false), ("paused_operator", false)]
     {
         let runs = Runs::standing(status);
@@ -117,6 +133,55 @@ fn a_routing_policy_stays_once_it_is_there() {
             let _ = runs.edit(|run| drop(run.as_object_mut().unwrap().remove("routing_policy"))).ends(0);
             assert_eq!(runs.at("/routing_policy"), first);
         }
+    }
+}
+
+/// Facts 1.3: the hash of a policy is made where it is missing, and a wrong one is refused before it stays for ever.
+#[test]
+fn the_hash_of_a_routing_policy_is_made_and_checked() {
+    let made = hash_of(r#","hash":""}"#);
+    for (hash, code) in [
+        (None, 0),
+        (Some(String::new()), 0),
+        (Some(made.clone()), 0),
+        // Whether the original leaves an empty hash out is not known.
+        (Some(hash_of("}")), 0),
+        (Some("0".repeat(64)), 2),
+        (Some(made.to_uppercase()), 2),
+    ] {
+        let mut policy = policy();
+        match &hash {
+            None => drop(policy.as_object_mut().unwrap().remove("hash")),
+            Some(hash) => policy["hash"] = hash.as_str().into(),
+        }
+        let kept = hash.filter(|hash| !hash.is_empty()).unwrap_or_else(|| made.clone());
+        let runs = Runs::standing("running");
+        let before = runs.text();
+        let _ = runs.edit(|run| run["routing_policy"] = policy.clone()).ends(code);
+        if code == 0 {
+            assert_eq!(runs.at("/routing_policy/hash"), kept.as_str());
+            assert_eq!(runs.at("/routing_policy/allowed_actions"), json!(["resume", "merge"]));
+        } else {
+            assert_eq!(runs.text(), before);
+        }
+        let launch = json!({"routing_policy": policy}).to_string();
+        let runs = Runs::new();
+        let _ = runs.record(&["create", "--launch", &launch]).ends(code);
+        let born = json!({"id":"s","status":"queued","routing_policy": policy}).to_string();
+        let _ = runs.record_with(&["save", "--run", "s"], born).ends(code);
+        if code == 0 {
+            assert_eq!(runs.at("/routing_policy/hash"), kept.as_str());
+        }
+    }
+    // What a newer program adds is hashed with the rest, or not at all: both may be.
+    let longer = hash_of(r#","later":{"x":1},"hash":""}"#);
+    for hash in [longer, made] {
+        let mut policy = policy();
+        policy["later"] = json!({"x":1});
+        policy["hash"] = hash.into();
+        let runs = Runs::standing("running");
+        let _ = runs.edit(|run| run["routing_policy"] = policy).ends(0);
+        assert_eq!(runs.at("/routing_policy/later"), json!({"x":1}));
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result, describe};
 use crate::history::hashes;
-use crate::store::id::ObjectId;
+use crate::store::id::{ObjectId, RunId};
 use crate::store::runs::RunDir;
 use crate::store::{Store, layout, read_document};
 
@@ -89,6 +89,8 @@ struct Listed {
 /// All snapshots directories of a store, as far as they have been read.
 pub(in crate::act) struct Reader<'a> {
     store: &'a Store,
+    /// Runs that do not count.
+    without: &'a [RunId],
     begun_ns: i128,
     listed: HashMap<PathBuf, Listed>,
     documents: usize,
@@ -97,7 +99,12 @@ pub(in crate::act) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Begins with nothing read; `begun_ns` is now by the store's clock.
     pub(in crate::act) fn new(store: &'a Store, begun_ns: i128) -> Self {
-        Self { store, begun_ns, listed: HashMap::new(), documents: 0 }
+        Self { store, without: &[], begun_ns, listed: HashMap::new(), documents: 0 }
+    }
+
+    /// Reads as if these runs were not there.
+    pub(in crate::act) fn without(self, without: &'a [RunId]) -> Self {
+        Self { without, ..self }
     }
 
     /// How many documents have been read.
@@ -123,6 +130,9 @@ impl<'a> Reader<'a> {
     fn list_new(&mut self) -> Result<Vec<PathBuf>> {
         let mut new = Vec::new();
         for run in run_dirs(self.store)? {
+            if run.id.is_some_and(|id| self.without.contains(&id)) {
+                continue;
+            }
             let Some((dir, meta)) = snapshots_dir(&run.path)? else { continue };
             let own = fingerprint(&meta);
             let is_settled = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec())

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use crate::clock;
 use crate::error::{Error, IoContext, Result};
 use crate::store::fsio::{self, Durability};
-use crate::store::id::ObjectId;
+use crate::store::id::{ObjectId, RunId};
 use crate::store::pool::{Found, Pool, Removal, Sweep};
 use crate::store::{Store, layout, seam};
 use mark::{Marks, Reader};
@@ -149,6 +149,37 @@ fn refuse_linked_pool(store: &Store) -> Result<()> {
 /// # Errors
 /// [`crate::error::Kind::Damaged`] naming the manifest, pin or directory that could not be read completely.
 pub fn plan<'a>(store: &'a Store, grace: Duration, progress: &(dyn Fn(Progress) + Sync)) -> Result<Plan<'a>> {
+    plan_without(store, &[], grace, progress)
+}
+
+/// What a prune would do once some runs are gone; nothing that could be carried out.
+#[derive(Debug)]
+pub struct Outlook {
+    /// Things that would be removed.
+    pub removed: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What would stay for now.
+    pub young: Young,
+    /// What could not be examined.
+    pub troubles: Vec<Error>,
+}
+
+/// Finds out what could go if `without` were deleted. Changes as little as [`plan`].
+///
+/// # Errors
+/// As [`plan`].
+pub fn outlook(store: &Store, without: &[RunId], grace: Duration) -> Result<Outlook> {
+    let plan = plan_without(store, without, grace, &|_| {})?;
+    Ok(Outlook { removed: plan.doomed.len(), bytes: plan.bytes(), young: plan.young, troubles: plan.troubles })
+}
+
+fn plan_without<'a>(
+    store: &'a Store,
+    without: &'a [RunId],
+    grace: Duration,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Plan<'a>> {
     refuse_linked_pool(store)?;
     let pool = Pool::open(store)?;
     let now_ns = match &pool {
@@ -158,7 +189,7 @@ pub fn plan<'a>(store: &'a Store, grace: Duration, progress: &(dyn Fn(Progress) 
     };
     let not_after_ns = now_ns.saturating_sub(i128::try_from(grace.as_nanos()).unwrap_or(i128::MAX));
     let marks = Marks::new();
-    let mut reader = Reader::new(store, now_ns);
+    let mut reader = Reader::new(store, now_ns).without(without);
     reader.read_new(&marks, &|done, all| progress(Progress::Marked(done, all)))?;
     let (documents, live) = (reader.documents(), marks.count());
     let mut plan = Plan {
@@ -182,6 +213,9 @@ pub fn plan<'a>(store: &'a Store, grace: Duration, progress: &(dyn Fn(Progress) 
         plan.pool = Some(pool);
     }
     for (path, size) in temps::stale(store, not_after_ns)? {
+        if layout::run_of(store.root(), &path).is_some_and(|run| without.contains(&run)) {
+            continue;
+        }
         plan.doomed.push((Doomed::DocumentTemp(path), size));
     }
     seam::hook("prune-planned");

@@ -87,9 +87,12 @@ pub fn data(told: &Told<'_>, extra: &Extra) -> String {
         json::push_key(&mut out, "files_scope_count");
         json::push_number(&mut out, count);
     }
-    for (key, paths) in
-        [("files_overwritten", &told.findings.overwritten), ("files_left_in_place", &told.findings.left)]
-    {
+    // The last one is ours: the original knows of no path that nobody can tell who changed it.
+    for (key, paths) in [
+        ("files_overwritten", &told.findings.overwritten),
+        ("files_left_in_place", &told.findings.left),
+        ("files_undecided", &told.findings.undecided),
+    ] {
         json::push_key(&mut out, key);
         json::push_number(&mut out, paths.len());
         json::push_key(&mut out, &format!("{key}_paths"));
@@ -141,6 +144,23 @@ mod tests {
         let text = told(r#"{"from_node":"other"}"#).unwrap();
         assert!(text.starts_with(r#"{"to_node":"build","from_node":"other","files_reverted":true"#), "{text}");
         assert!(serde_json::from_str::<serde_json::Value>(&told("{ }").unwrap()).is_ok());
+    }
+
+    #[test]
+    fn what_nobody_can_tell_who_changed_it_is_counted_and_named() {
+        let path = |text: &str| RelPathBuf::new(text.as_bytes()).unwrap();
+        let findings = Findings { undecided: vec![path("a"), path("b")], ..Findings::default() };
+        let told = Told {
+            from_node: None,
+            to_node: "build",
+            extent: Extent::Produced,
+            target: &SnapshotId::new(1, 1),
+            bank: None,
+            skip_reason: None,
+            findings: &findings,
+        };
+        let text = data(&told, &Extra::default());
+        assert!(text.ends_with(r#""files_undecided":2,"files_undecided_paths":["a","b"]}"#), "{text}");
     }
 
     #[test]

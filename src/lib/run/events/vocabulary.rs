@@ -111,7 +111,7 @@ const RUN: Types = &[
         "run_rewound",
         "to_node from_node files_restore_scope files_scope_count files_skip_reason dropped_nodes tombstoned_artifacts \
          orphaned_child_runs promoted_from files_reverted files_ref files_revert_commit files_backup_ref \
-         files_overwritten files_overwritten_paths files_left_in_place files_left_in_place_paths receipt",
+         files_overwritten files_overwritten_paths files_left_in_place files_left_in_place_paths files_undecided files_undecided_paths receipt",
     ),
     ("run_snapshot_restored", "files_ref files_backup_ref files_restore_scope complete"),
     ("run_finished", ""),

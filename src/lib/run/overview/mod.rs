@@ -3,23 +3,15 @@
 //! Whatever cannot be read is named among the problems and left out; the rest is told all the same. Snapshots are not
 //! known here: a program that shows them adds them.
 
+mod log;
 mod nodes;
 mod posture;
 
-use std::collections::VecDeque;
-use std::ops::ControlFlow;
-
-use super::events::damage::{Verdict as LogVerdict, Weight};
-use super::events::fold::active_time::ActiveTime;
-use super::events::fold::deployment::Deployment;
 use super::events::fold::{Fold, Reducer};
-use super::events::lines::Tail;
-use super::events::scan::{Found, Scan};
-use super::events::source;
 use super::interaction::{self, State};
 use super::json::Json;
 use super::liveness::{self, LockIs, Rules, Verdict, judge};
-use super::message::{self, log::Log};
+use super::message;
 use super::record::{self, checkpoint, heal};
 use super::status::Status;
 use crate::error::{Kind, Result};
@@ -27,7 +19,7 @@ use crate::store::component::Component;
 use crate::store::id::RunId;
 use crate::store::run_lock;
 use crate::store::{Store, layout};
-use nodes::Nodes;
+pub use log::Log;
 pub use posture::Posture;
 
 /// What was found.
@@ -39,11 +31,17 @@ pub struct Overview {
     pub problems: Vec<String>,
 }
 
+/// How much of the log of events is looked at.
+pub enum Events<'a> {
+    /// All of it, and what was seen before is not read again.
+    All(&'a mut Log),
+    /// Only so many of the last ones.
+    Last(usize),
+}
+
 /// What to look for.
 #[derive(Debug, Clone)]
 pub struct Wanted<'a> {
-    /// So many of the last events.
-    pub events: usize,
     /// How the commands that are proposed name run and store: ` --run X`.
     pub options: &'a str,
 }
@@ -113,14 +111,14 @@ const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 ///
 /// # Errors
 /// [`crate::error::Kind::NotFound`] for a run that is not there or was deleted. All else is a problem that is named.
-pub fn of(store: &Store, run: &RunId, wanted: &Wanted<'_>) -> Result<Overview> {
+pub fn of(store: &Store, run: &RunId, wanted: &Wanted<'_>, events: Events<'_>) -> Result<Overview> {
     store.refuse_deleted(run)?;
     let dir = layout::run(store.root(), run);
     if !dir.is_dir() {
         return Err(store.no_run(run).also("'run-record list' shows the runs of a store"));
     }
     let mut gather = Gather { store, run, problems: Vec::new(), is_damaged: false };
-    let json = gather.overview(wanted);
+    let json = gather.overview(wanted, events);
     Ok(Overview { json, problems: gather.problems })
 }
 
@@ -133,7 +131,7 @@ struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    fn overview(&mut self, wanted: &Wanted<'_>) -> Json {
+    fn overview(&mut self, wanted: &Wanted<'_>, events: Events<'_>) -> Json {
         let document = self.document();
         let mut all = Json::object([
             ("run", Json::string(self.run.as_str())),
@@ -155,7 +153,13 @@ impl Gather<'_> {
         if let Some(messages) = self.messages() {
             all.set("messages_pending", messages);
         }
-        self.log(run, wanted.events, &mut all);
+        match events {
+            Events::All(log) => log.put(run, &mut all, &mut |problem| self.problems.push(problem)),
+            Events::Last(count) => match log::only_last(&layout::events(self.store.root(), self.run), count) {
+                Ok(events) => all.set("events", events),
+                Err(error) => self.problem(error),
+            },
+        }
         for (section, keys) in [("tree", &TREE[..]), ("work", &WORK[..])] {
             let mut found = Json::object::<&str>([]);
             copy(run, keys, &mut found);
@@ -247,7 +251,7 @@ impl Gather<'_> {
 
     /// How many messages of operators wait.
     fn messages(&mut self) -> Option<Json> {
-        match Log::read(self.store, self.run) {
+        match message::log::Log::read(self.store, self.run) {
             Ok(log) => {
                 if log.has_losses() {
                     self.problem("the log of messages is damaged");
@@ -260,70 +264,6 @@ impl Gather<'_> {
                 None
             }
         }
-    }
-
-    /// What the log of events says.
-    fn log(&mut self, run: &Json, last_max: usize, all: &mut Json) {
-        let mut nodes = Nodes::default();
-        let (mut active, mut deployment) = (Fold::new(ActiveTime::default()), Fold::new(Deployment::tied()));
-        let mut last: VecDeque<Json> = VecDeque::new();
-        let mut tally = None;
-        match source::open(&layout::events(self.store.root(), self.run)) {
-            Ok(None) => {}
-            Ok(Some(file)) => {
-                let mut scan = Scan::whole(file).of_run(self.run.as_str());
-                let mut damaged = Vec::new();
-                let read = scan.run(Tail::Emit, |found| {
-                    match found {
-                        Found::Damage(damage) if damage.cause.weight() == Weight::Loss => {
-                            damaged.push(damage.to_string());
-                        }
-                        Found::Damage(_) => {}
-                        Found::Event(event, _) => {
-                            nodes.apply(event);
-                            active.apply(event);
-                            deployment.apply(event);
-                            if last.len() >= last_max {
-                                last.pop_front();
-                            }
-                            if last_max > 0 {
-                                last.extend(Json::parse(event.line).ok());
-                            }
-                        }
-                    }
-                    Ok(ControlFlow::Continue(()))
-                });
-                if let Err(error) = read {
-                    self.problem(error);
-                }
-                if let Some(first) = damaged.first() {
-                    let more =
-                        if damaged.len() > 1 { format!(", and {} more", damaged.len() - 1) } else { String::new() };
-                    self.problem(format!(
-                        "the event log is damaged: {first}{more}; 'run-events check' names all of it"
-                    ));
-                }
-                if scan.tally().verdict() == LogVerdict::Corrupt {
-                    self.problem("the event log is corrupt: what is told from it is not the whole");
-                }
-                tally = Some(*scan.tally());
-            }
-            Err(error) => self.problem(error),
-        }
-        let (rows, totals) = nodes.finish(run, active);
-        all.set("totals", totals);
-        all.set("nodes", Json::Array(rows));
-        if let Some(report) = first_row(deployment) {
-            all.set("deployment", report);
-        }
-        let mut events = Json::object([("last", Json::Array(last.into()))]);
-        if let Some(tally) = tally {
-            events.set("count", Json::integer(i64::try_from(tally.events).unwrap_or(i64::MAX)));
-            if let Some(seq) = tally.last_seq {
-                events.set("last_seq", Json::integer(i64::try_from(seq).unwrap_or(i64::MAX)));
-            }
-        }
-        all.set("events", events);
     }
 }
 

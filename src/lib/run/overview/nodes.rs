@@ -13,6 +13,7 @@ use super::{copy, count, first_row};
 use crate::clock;
 
 /// Follows the nodes of a run.
+#[derive(Clone)]
 pub(super) struct Nodes {
     executions: Fold<Executions>,
     costs: Fold<Costs>,

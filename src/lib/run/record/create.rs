@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::write::{Receipt, exists_already};
-use super::{FORMAT_VERSION, ORDER, fresh, name, save};
+use super::{FORMAT_VERSION, ORDER, fresh, name, routing, save};
 use crate::clock;
 use crate::error::{Error, Fact, Result};
 use crate::run::document;
@@ -81,10 +81,17 @@ pub fn create(store: &Store, run: &RunId, creation: &Creation) -> Result<Receipt
     fresh::named(run.as_str())?;
     fresh::refuse_case_twin(store, run)?;
     if let Some((parent, _)) = &creation.parent {
-        fresh::refuse_reserved(parent.as_str())
-            .map_err(|error| error.while_doing("a child of such a run is one itself"))?;
+        parent.refuse_reserved().map_err(|error| error.while_doing("a child of such a run is one itself"))?;
     }
     publish(store, run, first_document(run, creation)?)
+}
+
+/// Looks whether a run could begin so. Makes nothing.
+///
+/// # Errors
+/// As [`create`] for members.
+pub fn check(run: &RunId, creation: &Creation) -> Result<()> {
+    first_document(run, creation).map(drop)
 }
 
 fn first_document(run: &RunId, creation: &Creation) -> Result<Json> {
@@ -97,6 +104,7 @@ fn first_document(run: &RunId, creation: &Creation) -> Result<Json> {
         }
     }
     save::refuse_native(&document)?;
+    routing::seal(&mut document)?;
     let mut set = |key: &str, value: Option<Json>| {
         if let Some(value) = value {
             document.set_in_order(key, value, ORDER);

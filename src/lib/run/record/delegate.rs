@@ -125,6 +125,14 @@ fn attempts(store: &Store, source: &RunId, fingerprint: &str) -> Result<Vec<(u64
     Ok(names.into_iter().filter_map(attempt).collect())
 }
 
+/// Looks whether a worker that was admitted could be made so. Makes nothing.
+///
+/// # Errors
+/// As [`create::check`].
+pub fn check(worker: &Worker, creation: Creation) -> Result<()> {
+    create::check(&worker.id, &Creation { delegation: Some(worker.delegation.clone()), ..creation })
+}
+
 /// Makes the run of a worker that was admitted.
 ///
 /// # Errors

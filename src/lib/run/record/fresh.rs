@@ -54,7 +54,7 @@ pub fn named(text: &str) -> Result<RunId> {
         return Err(Error::usage(format!("run id {} {flaw}", shown(text)))
             .hint("choose another id, or leave it out to have one made"));
     }
-    refuse_reserved(text)?;
+    id.refuse_reserved()?;
     Ok(id)
 }
 
@@ -69,25 +69,6 @@ pub fn made(store: &Store, run: &RunId) -> Result<()> {
     }
     named(run.as_str())?;
     refuse_case_twin(store, run)
-}
-
-/// Refuses an id of the family `pc<digits>_`: newer programs keep such runs in another directory and format.
-///
-/// # Errors
-/// [`crate::error::Kind::Refused`].
-pub fn refuse_reserved(text: &str) -> Result<()> {
-    let is_reserved = text
-        .strip_prefix("pc")
-        .and_then(|rest| rest.split_once('_'))
-        .is_some_and(|(digits, _)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
-    if !is_reserved {
-        return Ok(());
-    }
-    Err(Error::refused(format!(
-        "run id {} is of the family 'pc<digits>_', which newer programs keep in another format",
-        shown(text)
-    ))
-    .hint("choose an id that does not begin so"))
 }
 
 /// Refuses an id that differs from one that is there only in case: some file systems would take it for the same.

@@ -4,7 +4,6 @@
 //! Nothing of it is lost that the change does not name. Reading takes no lock and heals nothing on the disk.
 
 pub mod checkpoint;
-pub mod companion;
 pub mod create;
 pub mod delegate;
 pub mod fresh;
@@ -16,6 +15,7 @@ pub mod name;
 pub mod outcome;
 pub mod patch;
 pub mod preserve;
+pub mod routing;
 pub mod save;
 pub mod schema;
 pub mod waits;

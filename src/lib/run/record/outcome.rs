@@ -1,18 +1,17 @@
 //! The writers of a status: set, pause, fail (facts 2.4). What a status brings along is [`transition::apply`]'s business,
 //! which status may follow which is that of the graph.
 
-use super::companion::{Companion, Telling};
 use super::write::{self, Change, Expected, Receipt};
 use super::{checkpoint, status};
 use crate::clock;
 use crate::error::{Error, Result};
+use crate::run::companion::{Companion, Teller};
 use crate::run::interaction::{self, State};
 use crate::run::json::Json;
 use crate::run::status::Status;
 use crate::run::transition::{self, Outcome};
 use crate::store::Store;
 use crate::store::component::Component;
-use crate::store::engine_lock::refuse_foreign_engine;
 use crate::store::id::RunId;
 use crate::stream::quote;
 
@@ -27,7 +26,7 @@ pub struct Rules {
     /// Whether a status may follow that the graph does not have: repair by hand.
     pub is_forced: bool,
     /// Whether the repair is told in the event log.
-    pub telling: Telling,
+    pub telling: Companion,
 }
 
 /// A status that may follow. What there is to tell of it is told last, when nothing can refuse the change any more.
@@ -35,7 +34,7 @@ pub struct Rules {
 pub struct Permit {
     /// The data of the event, and since when it may be there.
     repair: Option<(Json, String)>,
-    telling: Telling,
+    telling: Companion,
 }
 
 impl Permit {
@@ -75,7 +74,7 @@ impl Permit {
     ///
     /// # Errors
     /// As [`Companion::tell`].
-    pub fn tell(self, companion: &mut Companion<'_>) -> Result<()> {
+    pub fn tell(self, companion: &mut Teller<'_>) -> Result<()> {
         match self.repair {
             Some((data, since)) => {
                 companion.tell(FORCED_EVENT, &data, &["from", "to", "revision"], &since, self.telling)
@@ -243,7 +242,7 @@ pub fn fail_at_launch(
     rules: Rules,
 ) -> Result<Receipt> {
     // Before the status, not after it: a status without its event is worse than neither.
-    refuse_foreign_engine(store, run, rules.telling != Telling::Alone)?;
+    rules.telling.allow(store, run)?;
     let outcome = Outcome { error: error.to_owned(), code: LAUNCH_FAILED.to_owned(), ..Outcome::default() };
     let mut receipt = write::change(store, run, expected, |document, now, companion| {
         let is_done = status(document) == Some(Status::Failed) && document.text_of("failure_code") == LAUNCH_FAILED;
@@ -270,7 +269,7 @@ pub fn fail_at_launch(
     if let Some(episode) = receipt.document.get("outcome_seq") {
         data.set("outcome_seq", episode.clone());
     }
-    let mut companion = Companion::new(store, run);
+    let mut companion = Teller::new(store, run);
     let since = receipt.document.text_of("finished_at");
     let told = companion.tell("run_failed", &data, &["phase", "outcome_seq"], &since, rules.telling);
     receipt.event_seq = companion.seq.or(receipt.event_seq);

@@ -4,7 +4,7 @@
 use super::outcome::{Permit, Rules};
 use super::schema::RUN;
 use super::write::{self, Change, Expected, Receipt};
-use super::{FORMAT_VERSION, ORDER, create, fresh, heal, preserve, revision, status};
+use super::{FORMAT_VERSION, ORDER, create, fresh, heal, preserve, revision, routing, status};
 use crate::error::{Error, Kind, Result};
 use crate::run::json::Json;
 use crate::run::status::Status;
@@ -44,7 +44,7 @@ pub fn save(store: &Store, run: &RunId, submitted: Json, expected: &Expected, ru
         let permit = target.map(|target| Permit::of(document, target, rules)).transpose()?;
         let stored = std::mem::take(document);
         *document = preserve::merge(&stored, submitted, RUN);
-        keep_what_is_the_stores(document, &stored, target, now);
+        keep_what_is_the_stores(document, &stored, target, now)?;
         if let Some(permit) = permit {
             permit.tell(companion)?;
         }
@@ -67,8 +67,9 @@ fn make(store: &Store, run: &RunId, mut document: Json, expected: &Expected) -> 
     document.remove("outcome_seq");
     document.remove("continuation_state");
     if !target.holds_slot() {
-        document.remove("routing_policy");
+        document.remove(routing::MEMBER);
     }
+    routing::seal(&mut document)?;
     strip(&mut document, Some(target));
     create::publish(store, run, document)
 }
@@ -125,7 +126,7 @@ pub fn refuse_native(document: &Json) -> Result<()> {
 }
 
 /// The store's own bookkeeping comes from the stored document, whatever a full document says (facts 2.5.3).
-fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Option<Status>, now: &str) {
+fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Option<Status>, now: &str) -> Result<()> {
     keep(document, stored, "cas_version");
     if stored.get("created_at").is_some() {
         keep(document, stored, "created_at");
@@ -134,8 +135,10 @@ fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Option<St
         keep(document, stored, "merge_status");
         keep(document, stored, "merge_claimed_at");
     }
-    if stored.get("routing_policy").is_some() || !status(stored).is_some_and(Status::holds_slot) {
-        keep(document, stored, "routing_policy");
+    if stored.get(routing::MEMBER).is_some() || !status(stored).is_some_and(Status::holds_slot) {
+        keep(document, stored, routing::MEMBER);
+    } else {
+        routing::seal(document)?;
     }
     if stored.get("checkpoint").is_some_and(Json::is_object)
         && !document.get("checkpoint").is_some_and(Json::is_object)
@@ -162,6 +165,7 @@ fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Option<St
         }
     }
     strip(document, target);
+    Ok(())
 }
 
 /// Takes out what the status cannot carry. What says nothing anyway stays as it was written.

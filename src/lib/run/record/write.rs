@@ -1,8 +1,9 @@
 //! The frame of every writer of run.json: what it expects to find, and what it tells.
 
-use super::{WriteLock, companion::Companion, revision};
+use super::{WriteLock, revision};
 use crate::clock;
 use crate::error::{Error, Fact, Kind, Result};
+use crate::run::companion::Teller;
 use crate::run::json::Json;
 use crate::run::status::Status;
 use crate::store::Store;
@@ -131,26 +132,36 @@ pub fn change(
     store: &Store,
     run: &RunId,
     expected: &Expected,
-    edit: impl FnOnce(&mut Json, &str, &mut Companion<'_>) -> Result<Change>,
+    edit: impl FnOnce(&mut Json, &str, &mut Teller<'_>) -> Result<Change>,
 ) -> Result<Receipt> {
-    let lock = WriteLock::take(store, run)?;
-    let mut document = lock.read()?;
-    refuse_stranger(&document, run)?;
-    expected.check(&document)?;
-    let now = clock::rfc3339(clock::now_ns());
-    let mut companion = Companion::new(store, run);
-    let change = edit(&mut document, &now, &mut companion)?;
-    if change == Change::Made {
-        document.set_in_order("updated_at", Json::string(&now), super::ORDER);
-        lock.write(&mut document)?;
-    }
+    let mut teller = Teller::new(store, run);
+    let (document, change) = under(&WriteLock::take(store, run)?, |document, now| {
+        refuse_stranger(document, run)?;
+        expected.check(document)?;
+        edit(document, now, &mut teller)
+    })?;
     Ok(Receipt {
         run: run.clone(),
         changed: change == Change::Made,
         document,
-        event_seq: companion.seq,
-        event_failure: companion.failure,
+        event_seq: teller.seq,
+        event_failure: teller.failure,
     })
+}
+
+/// Changes run.json under its lock. `edit` is given the document and the time as it is written.
+///
+/// # Errors
+/// Those of [`WriteLock`] and `edit`; nothing is written then.
+pub fn under(lock: &WriteLock<'_>, edit: impl FnOnce(&mut Json, &str) -> Result<Change>) -> Result<(Json, Change)> {
+    let mut document = lock.read()?;
+    let now = clock::rfc3339(clock::now_ns());
+    let change = edit(&mut document, &now)?;
+    if change == Change::Made {
+        document.set_in_order("updated_at", Json::string(&now), super::ORDER);
+        lock.write(&mut document)?;
+    }
+    Ok((document, change))
 }
 
 /// A document that says it is another run's was put here by hand; a write would make it worse.

@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use rustix::fs::{FileType, Mode, OFlags};
+
 use super::{Durability, FILE_MODE, unsure};
 use crate::error::{Error, IoContext, Result};
 
@@ -91,6 +93,32 @@ pub fn move_aside(path: &Path, aside: &Path, durability: Durability) -> Result<P
         super::flush_dir(opened.as_fd(), to).on("cannot flush the directory of", path)?;
     }
     Ok(Published::New)
+}
+
+/// Makes the file at `path` an empty one at `to`, beside it, as old as now: where no file can be made, not even an empty one,
+/// a rename can. `false` where there is no such file.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`]; the file is where it was unless the message says otherwise.
+pub fn turn_into(path: &Path, to: &Path, durability: Durability) -> Result<bool> {
+    let ((dir, from), (_, name)) = (split(path)?, split(to)?);
+    if !rustix::fs::lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile) {
+        return Ok(false);
+    }
+    let opened = super::open_store_dir(dir).on("cannot open", dir)?;
+    // Both before the rename: whoever sees the new name sees its time.
+    super::touch(opened.as_fd(), from).on("cannot touch", path)?;
+    super::rename_new(opened.as_fd(), from, opened.as_fd(), name).on("cannot rename", path)?;
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let emptied = rustix::fs::openat(&opened, name, flags, Mode::empty())
+        .map_err(io::Error::from)
+        .and_then(|fd| super::truncate(&std::fs::File::from(fd), 0, name));
+    // What it held before is nobody's any more, and harms nobody if it stays.
+    let _ = emptied.and_then(|()| super::touch(opened.as_fd(), name));
+    if durability == Durability::Flushed {
+        super::flush_dir(opened.as_fd(), name).on("cannot flush the directory of", to)?;
+    }
+    Ok(true)
 }
 
 /// Removes the document at `path`; it may be gone already.

@@ -1,10 +1,13 @@
 //! Removing a whole directory: nothing outside of it, whatever lies in it.
 //!
 //! ```text
-//! <dir>/<anything>      -> <dir>/<temp>/<anything>    one rename each: from now on it is not there
+//! <dir>/<anything>      -> <dir>/<temp>/<number>      one rename each: from now on it is not there
 //! <dir>/<temp>/a/b/     -> <dir>/<temp>/<number>      a directory in a directory comes up, however deep
 //! <dir>/<temp>/*        -> gone                       files are unlinked, links too and never followed
 //! ```
+//!
+//! On a disk where not even a directory can be made, the files go where they are, and a directory that is there becomes
+//! `<temp>`.
 //!
 //! A mount point cannot be renamed, so what is mounted somewhere below ends the work before anything in it is touched. No
 //! more than a few descriptors are open at a time, and a kill anywhere leaves what the next attempt removes.
@@ -42,12 +45,21 @@ pub fn empty(dir: BorrowedFd<'_>, path: &Path, keep: &[u8], prefix: &str, durabi
         let aside = path.join(&temp);
         match make_dir(dir, temp.as_bytes(), DIR_MODE) {
             // A directory takes a block. The files go where they are, and leave room for it.
-            Err(error) if is_full(&error) && unlink_files(dir, &doomed, path)? => continue,
+            Err(error) if is_full(&error) => {
+                if unlink_files(dir, &doomed, path)? {
+                    continue;
+                }
+                let Some(name) = doomed.first() else { continue };
+                rename_new(dir, name, dir, temp.as_bytes())
+                    .map_err(|error| cannot(&error, &path.join(shown(name))))?;
+            }
             other => other.on("cannot make", &aside)?,
         }
-        let temp_dir = open_here(dir, temp.as_bytes()).on("cannot open", &aside)?;
+        let temp_dir = open_readable(dir, temp.as_bytes()).on("cannot open", &aside)?;
         for name in doomed {
-            match rename_new(dir, &name, temp_dir.as_fd(), &name) {
+            // Under a name that nothing in a directory that was there before has.
+            let within = temp_name("").into_bytes();
+            match rename_new(dir, &name, temp_dir.as_fd(), &within) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 other => other.map_err(|error| cannot(&error, &path.join(shown(&name))))?,
             }

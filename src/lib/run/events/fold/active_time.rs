@@ -7,7 +7,7 @@ use super::{Reducer, row};
 use crate::run::events::event::Event;
 
 /// Adds up active time.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ActiveTime {
     windows: Windows,
     sum_ms: u64,

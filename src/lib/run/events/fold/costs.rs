@@ -8,7 +8,7 @@ use super::{Reducer, row};
 use crate::run::events::event::{Event, integer, members, string};
 
 /// Adds up what nodes report.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Costs {
     rows: Vec<(String, String, Sum)>,
     total: Sum,

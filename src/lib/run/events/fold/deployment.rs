@@ -11,7 +11,7 @@ use super::{Reducer, row};
 use crate::run::events::event::{Event, boolean, member, string};
 
 /// Follows deliveries and their traces.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Deployment {
     delivery: Option<(u64, Delivery)>,
     trace: Option<(u64, Trace)>,
@@ -19,7 +19,7 @@ pub struct Deployment {
     is_tied: bool,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 struct Delivery {
     #[serde(skip_serializing_if = "String::is_empty")]
     node_id: String,
@@ -39,7 +39,7 @@ struct Delivery {
     trace: Option<Trace>,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one fact of the report")]
 struct Trace {
     #[serde(skip_serializing_if = "String::is_empty")]

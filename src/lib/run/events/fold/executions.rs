@@ -37,7 +37,7 @@ impl Status {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Execution {
     id: String,
     branch: String,
@@ -55,7 +55,7 @@ struct Execution {
 }
 
 /// Follows the executions of a run, in the order in which they began.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Executions {
     rows: Vec<Execution>,
     by_id: HashMap<String, usize>,

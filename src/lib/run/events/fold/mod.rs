@@ -24,6 +24,7 @@ pub trait Reducer {
 }
 
 /// Feeds a reducer with events in the order of their numbers.
+#[derive(Debug, Clone)]
 pub struct Fold<R> {
     reducer: R,
     last_seq: Option<u64>,

@@ -87,7 +87,7 @@ impl Window {
 }
 
 /// Finds the windows of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Windows {
     /// The state the run is in, since when, and whether it may go on by itself.
     current: Option<(State, Moment, Turn)>,

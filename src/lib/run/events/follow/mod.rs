@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::backwards::Backwards;
+use super::damage::Tally;
 use super::lines::Tail;
 use super::scan::{Found, Scan};
 use super::source::{self, Source};
@@ -88,6 +89,18 @@ impl Follow {
     pub fn from_offset(path: &Path, file: File, offset: u64) -> Result<Self> {
         let open = Open::new(Scan::from(file, offset), path)?;
         Ok(Self { open: Some(open), ..Self::from_start(path) })
+    }
+
+    /// What was seen so far of the file that is read; `None` while there is none.
+    #[must_use]
+    pub fn tally(&self) -> Option<Tally> {
+        self.open.as_ref().map(|open| *open.scan.tally())
+    }
+
+    /// The file that is read, and where its first byte is that was not given out.
+    #[must_use]
+    pub fn rest(&self) -> Option<(&File, u64)> {
+        self.open.as_ref().map(|open| (open.scan.source(), open.scan.offset()))
     }
 
     /// Gives out everything that is there now. To be called after each wake-up.
