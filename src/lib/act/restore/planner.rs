@@ -11,6 +11,7 @@ use super::plan::{Action, Plan, Reason, Work};
 use super::witness::Witness;
 use super::{Request, Scope};
 use crate::act::intake::{Intake, Sink};
+use crate::act::prune::mark::IdSet;
 use crate::error::Result;
 use crate::history::covers::CoverageRules;
 use crate::history::manifest::{Entry, Manifest, Node};
@@ -35,7 +36,7 @@ struct Draft<'d, 'w> {
     witness: &'d mut Witness<'w>,
     /// Entries that cannot be written before a file or link above them is out of the way.
     beneath: BTreeMap<RelPathBuf, Vec<usize>>,
-    /// Paths that are dealt with, but for those in `in_target`.
+    /// Paths that are dealt with, but for the target's entries; of those, records are marked in `in_target`.
     done: HashSet<RelPathBuf>,
     /// For each record whether the target has an entry of its path: those are dealt with.
     in_target: Vec<bool>,
@@ -44,6 +45,22 @@ struct Draft<'d, 'w> {
 }
 
 impl<'a> Planner<'a> {
+    /// The contents that a restore may have to displace: whatever is in scope and not as the target records it.
+    pub(super) fn displaced(&self) -> IdSet {
+        let mut displaced = IdSet::default();
+        let mut entries = self.target.entries.iter().peekable();
+        for record in &self.current.records {
+            while entries.next_if(|entry| entry.path < record.path).is_some() {}
+            let entry = entries.peek().filter(|entry| entry.path == record.path);
+            if let Content::Object(id) = record.content
+                && !entry.is_some_and(|entry| is_as_recorded(entry, record))
+            {
+                displaced.insert(id);
+            }
+        }
+        displaced
+    }
+
     pub(super) fn plan(&self, witness: &mut Witness<'_>) -> Result<Plan> {
         let plan = Plan::default();
         let records = &self.current.records;
@@ -117,7 +134,6 @@ impl<'a> Planner<'a> {
     ) -> Result<()> {
         let (path, kind) = (&entry.path, entry.node.kind());
         let is_dir = kind == EntryKind::Dir;
-        draft.done.insert(path.clone());
         let now = match record {
             Some(record) => Now::Known(record),
             None => self.current.at_unrecorded(self.workspace, path)?,
@@ -142,6 +158,10 @@ impl<'a> Planner<'a> {
             Now::Absent => {
                 let step = draft.plan.add(path, is_dir, Action::Write, None);
                 draft.plan.push(path, Work::Put { step, entry: number, replaces: None });
+            }
+            Now::Missing(dir) => {
+                let step = draft.plan.add(path, is_dir, Action::Write, None);
+                draft.plan.push_into_new_tree(&dir, number, step);
             }
             Now::Known(record) if record.kind == EntryKind::Dir && !record.hides_subtree() && !is_dir => {
                 self.plan_over_tree(draft, number, entry)?;
@@ -319,6 +339,7 @@ impl<'a> Planner<'a> {
     fn report_hidden(&self, draft: &mut Draft<'_, '_>) {
         for path in self.request.scope.iter().flat_map(Scope::exact_paths) {
             let is_settled = draft.done.contains(path)
+                || self.target.entry(path).is_some()
                 || self.current.record(path).is_some()
                 || self.target.gap_over(path).is_some();
             if is_settled {

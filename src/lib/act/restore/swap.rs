@@ -4,14 +4,17 @@
 //! between, both go back where they were and the path is reported as kept. Where the file system cannot exchange, the
 //! path is examined once more right before a plain rename.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
-use super::bulk;
+use super::bulk::{Batches, NewFile, Staging};
 use super::compare::is_planned;
-use super::current::folds_to;
+use super::current::folded;
 use super::dirs::Dirs;
+use super::fresh::Fresh;
 use super::plan::{Op, Plan, Reason, Work};
 use super::report::Report;
 use super::salvage::{self, Clearing};
@@ -29,6 +32,7 @@ use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::store::seam;
 use crate::stream::quote;
 use crate::stream::record::{EntryKind, Record};
+use crate::tree::root::Workspace;
 use crate::tree::stat::stat_at;
 
 /// What came of one swap.
@@ -37,6 +41,8 @@ pub(super) enum Outcome {
     Done,
     /// It was left as it is.
     Left(Reason),
+    /// Some of its steps were left, each for its reason.
+    Partly(Vec<(usize, Reason)>),
 }
 
 /// Device and inode.
@@ -47,10 +53,17 @@ pub(super) struct Swapper<'a, 't> {
     pub(super) area: Area,
     pub(super) dirs: Dirs<'a>,
     pub(super) target: &'t Manifest,
+    workspace: &'a Workspace,
     staged: HashMap<usize, Item>,
+    /// Whole directories that are to come where none is.
+    fresh: HashMap<usize, Fresh>,
+    /// Paths that could not be staged in such a directory, because the disk takes their names for those of others.
+    pub(super) taken: HashSet<&'t RelPath>,
     pub(super) clearing: Clearing,
     /// Inodes just put in place: a name that leads to one of them is the same file (case-folding disks).
     pub(super) placed: HashSet<FileId>,
+    /// Entries just put in place whose inodes nobody has asked for yet.
+    pub(super) placed_unseen: Vec<usize>,
     /// Inodes with several names that we renamed under one of them, and the ctime that this gave them.
     pub(super) moved: HashMap<FileId, Option<i64>>,
     pub(super) undo: Vec<Undo>,
@@ -84,9 +97,13 @@ pub(super) fn carry_out(
         area,
         dirs,
         target,
+        workspace,
         staged: HashMap::new(),
+        fresh: HashMap::new(),
+        taken: HashSet::new(),
         clearing: Clearing::default(),
         placed: HashSet::new(),
+        placed_unseen: Vec::new(),
         moved: HashMap::new(),
         undo: Vec::new(),
     };
@@ -126,27 +143,33 @@ impl<'t> Swapper<'_, 't> {
         // One flush for many files, each for few.
         let count = plan.written_entries().count();
         let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
-        let mut jobs = Vec::new();
+        let staging = Staging { workspace: self.workspace, pool, durability: each };
+        let mut batches = self.batches()?;
         for (number, op) in plan.ops.iter().enumerate() {
-            if let Some(entry) = self.bulk_entry(op)? {
+            if let Some((entry, like)) = self.bulk_entry(op)? {
                 let at = entry.path.as_path();
                 let item = self.area.item('n', &entry.path, &mut self.dirs).on("cannot stage", at)?;
                 self.note_staged(number, &item);
                 if item.beside.is_none() {
-                    jobs.push((item, entry));
+                    let name = Cow::Owned(item.name.into_bytes());
+                    batches.push(None, NewFile { name, entry, like });
                 } else {
-                    self.write(pool, entry, &item, None, each)?;
+                    let like = like.and_then(|path| stage::open_like(self.workspace, path));
+                    self.write(pool, entry, &item, like.as_ref(), each)?;
                 }
             } else {
-                self.stage_op(pool, number, op, each)?;
+                self.stage_op(staging, number, op, &mut batches)?;
             }
-            if let Some(item) = self.staged.get(&number)
-                && item.beside.is_none()
-            {
-                push_item_line(&mut lines, &item.name, &op.path);
+            let fresh = self.fresh.get(&number).into_iter().flat_map(Fresh::items);
+            for (item, entry) in self.staged.get(&number).map(|item| (item, None)).into_iter().chain(fresh) {
+                let path =
+                    entry.and_then(|entry| self.target.entries.get(entry)).map_or(&op.path, |entry| &entry.path);
+                if item.beside.is_none() {
+                    push_item_line(&mut lines, &item.name, path);
+                }
             }
         }
-        bulk::write_all(pool, self.area.dir.as_fd(), &jobs, each)?;
+        self.write_all(&batches, staging)?;
         if durability == Durability::Flushed && count > FLUSH_EACH_MAX {
             fsio::flush_file_system(self.area.dir.as_fd(), b"the staging area")
                 .on("cannot flush", self.area.path.as_path())?;
@@ -159,12 +182,25 @@ impl<'t> Swapper<'_, 't> {
         }
     }
 
-    /// Stages what one piece of work puts in place, if it puts anything.
-    fn stage_op(&mut self, pool: &Pool, number: usize, op: &Op, durability: Durability) -> Result<()> {
+    /// What is to be staged in the area.
+    fn batches<'p>(&self) -> Result<Batches<'p>> {
+        let area = self.area.dir.try_clone().on("cannot open", self.area.path.as_path())?;
+        Ok(Batches::new(Arc::new(area)))
+    }
+
+    /// Stages what one piece of work puts in place, if it puts anything; what is gathered in `batches` is not written yet.
+    fn stage_op(&mut self, staging: Staging<'_>, number: usize, op: &Op, batches: &mut Batches<'t>) -> Result<()> {
+        let Staging { pool, durability, .. } = staging;
         let item = match &op.work {
             Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), durability)?,
             Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, durability)?,
             Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, durability)?),
+            Work::PutNewTree { entries } => {
+                let fresh = self.stage_new_tree(staging, &op.path, entries, batches)?;
+                self.clearing.copies.extend(fresh.items().map(|(item, _)| item.name.clone()));
+                self.fresh.insert(number, fresh);
+                None
+            }
             Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
                 self.stage_shared(pool, *entry, old, durability)?
             }
@@ -181,21 +217,22 @@ impl<'t> Swapper<'_, 't> {
         self.staged.insert(number, item.clone());
     }
 
-    /// The entry of a file that replaces nothing: such files are staged together.
-    fn bulk_entry(&self, op: &Op) -> Result<Option<&'t Entry>> {
-        let Work::Put { entry, replaces: None, .. } = op.work else { return Ok(None) };
+    /// The entry of a file, and the path that lends it owner and attributes: such files are staged together.
+    fn bulk_entry(&self, op: &Op) -> Result<Option<(&'t Entry, Option<&'t RelPath>)>> {
+        let Work::Put { entry, ref replaces, .. } = op.work else { return Ok(None) };
         let entry = self.entry(entry)?;
-        Ok(matches!(entry.node, Node::File { .. }).then_some(entry))
+        let like = replaces.as_ref().map(|_| &*entry.path);
+        Ok(matches!(entry.node, Node::File { .. }).then_some((entry, like)))
     }
 
-    fn entry(&self, number: usize) -> Result<&'t Entry> {
+    pub(super) fn entry(&self, number: usize) -> Result<&'t Entry> {
         self.target
             .entries
             .get(number)
             .ok_or_else(|| Error::new(Kind::Io, "the plan names an entry that is not there"))
     }
 
-    fn stage_put(
+    pub(super) fn stage_put(
         &mut self,
         pool: &Pool,
         number: usize,
@@ -209,7 +246,7 @@ impl<'t> Swapper<'_, 't> {
         }
         let at = entry.path.as_path();
         let item = self.area.item('n', &entry.path, &mut self.dirs).on("cannot stage", at)?;
-        let like = replaces.and_then(|_| stage::open_like(&entry.path, &mut self.dirs));
+        let like = replaces.and_then(|_| stage::open_like(self.workspace, &entry.path));
         self.write(pool, entry, &item, like.as_ref(), durability)?;
         Ok(Some(item))
     }
@@ -278,33 +315,32 @@ impl<'t> Swapper<'_, 't> {
         report: &mut Report,
     ) -> Result<()> {
         // A name that is in the way only because the disk folds case goes before the one that takes its place.
-        let removals_first = |op: &Op| matches!(&op.work, Work::Remove { old, .. } if Self::makes_way(plan, old));
+        let first = removals_first(plan);
         let mut order: Vec<usize> = (0..plan.ops.len()).collect();
-        let first: HashSet<usize> =
-            order.iter().copied().filter(|n| plan.ops.get(*n).is_some_and(removals_first)).collect();
         order.sort_by_key(|number| !first.contains(number));
+        let staging = Staging { workspace: self.workspace, pool, durability };
         for number in order {
             let Some(op) = plan.ops.get(number) else { continue };
-            let path = &op.path;
             // Each path is looked up anew: a directory may have been moved away while all was staged.
             self.dirs.forget_all();
             let mut done = self.carry_out(number, op);
             if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
-                self.area.note_elsewhere(path);
-                self.stage_op(pool, number, op, durability)?;
+                self.area.note_elsewhere(&op.path);
+                let mut batches = self.batches()?;
+                self.stage_op(staging, number, op, &mut batches)?;
+                self.write_all(&batches, staging)?;
                 done = self.carry_out(number, op);
             }
-            let outcome = match done {
-                // One path that the system guards must not keep the others from being restored.
-                Err(error) if is_refusal(&error) => Outcome::Left(Reason::Denied),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Outcome::Left(Reason::Changed),
-                other => other.on("cannot restore", path.as_path())?,
+            let left = match or_left(done).on("cannot restore", op.path.as_path())? {
+                Outcome::Done => continue,
+                Outcome::Left(reason) => op.work.steps().into_iter().map(|step| (step, reason.clone())).collect(),
+                Outcome::Partly(left) => left,
             };
-            let Outcome::Left(reason) = outcome else { continue };
-            for step in op.work.steps() {
-                report.keep(step, reason.clone());
+            for (step, reason) in &left {
+                report.keep(*step, reason.clone());
             }
-            if request.all_or_nothing {
+            if let (true, Some((step, reason))) = (request.all_or_nothing, left.first()) {
+                let path = report.lines.get(*step).map_or(&op.path, |line| &line.path);
                 self.take_back()?;
                 return Err(Error::refused(format!(
                     "{} could not be restored ({}), and everything is as it was again",
@@ -316,13 +352,6 @@ impl<'t> Swapper<'_, 't> {
             }
         }
         Ok(())
-    }
-
-    /// Whether something is to be put where this path's inode shows under another name.
-    fn makes_way(plan: &Plan, old: &Record) -> bool {
-        plan.ops
-            .iter()
-            .any(|op| matches!(op.work, Work::Put { replaces: None, .. }) && folds_to(&op.path, &old.path))
     }
 
     fn carry_out(&mut self, number: usize, op: &Op) -> io::Result<Outcome> {
@@ -337,6 +366,10 @@ impl<'t> Swapper<'_, 't> {
                 self.exchange(&item, path, &|_, _, stat| is_planned(stat, old), old)
             }
             (Work::PutOverTree { removed, .. }, Some(item)) => self.exchange_tree(&item, path, removed),
+            (Work::PutNewTree { entries }, _) => match self.fresh.remove(&number) {
+                Some(fresh) => self.create_tree(path, entries, &fresh),
+                None => Err(io::Error::other("its new content was not staged")),
+            },
             (Work::Chmod { entry, old, .. }, None) => self.chmod(path, *entry, old),
             (Work::Remove { old, .. }, _) => self.remove(path, old),
             (Work::RemoveDir { .. }, _) => self.remove_dir(path),
@@ -345,6 +378,26 @@ impl<'t> Swapper<'_, 't> {
             }
         }
     }
+}
+
+/// What an error of one path comes to: one that the system guards must not keep the others from being restored.
+pub(super) fn or_left(done: io::Result<Outcome>) -> io::Result<Outcome> {
+    match done {
+        Err(error) if is_refusal(&error) => Ok(Outcome::Left(Reason::Denied)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Outcome::Left(Reason::Changed)),
+        other => other,
+    }
+}
+
+/// Removals of names that may be in the way of new ones where the disk folds case.
+fn removals_first(plan: &Plan) -> HashSet<usize> {
+    let new = plan.ops.iter().filter(|op| matches!(op.work, Work::Put { replaces: None, .. }));
+    let new: HashSet<String> = new.map(|op| folded(&op.path)).collect();
+    let is_first = |(number, op): (usize, &Op)| match &op.work {
+        Work::Remove { old, .. } if !new.is_empty() => new.contains(&folded(&old.path)).then_some(number),
+        _ => None,
+    };
+    plan.ops.iter().enumerate().filter_map(is_first).collect()
 }
 
 /// Whether an error is about this one path: who may change it, or what guards it.
