@@ -151,9 +151,9 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
         (recorded, current::walk(workspace, history)?)
     } else {
         let (recorded, scan) = std::thread::scope(|scope| {
-            let walking = scope.spawn(|| current::walk(workspace, history));
-            let recorded = Recorded::read(workspace, history, request);
-            (recorded, walking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            let reading = scope.spawn(|| Recorded::read(workspace, history, request));
+            let scan = current::walk(workspace, history);
+            (reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), scan)
         });
         (recorded?, scan?)
     };

@@ -75,7 +75,9 @@ impl Current {
     ) -> Result<Self> {
         let Scan { outset, tree } = scan;
         let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
-        let (mut records, mut ignored) = (Vec::new(), Vec::new());
+        // A workspace holds about what a snapshot of it does: room for half as much again would be taken for nothing.
+        let mut records = Vec::with_capacity(target.entries.len() + target.entries.len() / 64);
+        let mut ignored = Vec::new();
         tree.visit(|path, found| match found {
             Found::Ignored(_) => ignored.push(path.to_owned()),
             Found::Entry(entry) => {

@@ -138,8 +138,12 @@ impl<'t> Swapper<'_, 't> {
             }
             self.dirs.forget_all();
             let from = inside(&name, root, entry.path.parent().unwrap_or(root));
-            let done = self.spread_one(&top, &from, *number, entry);
-            note_left(left, *step, or_left(done)?);
+            let outcome = match self.spread_one(&top, &from, *number, entry) {
+                // What they made is a mount, even.
+                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => Outcome::Left(Reason::Changed),
+                done => or_left(done)?,
+            };
+            note_left(left, *step, outcome);
         }
         Ok(())
     }
