@@ -21,10 +21,10 @@ fn eight_digits(text: u64) -> (u32, u64) {
     const ONES: u64 = u64::MAX / 255;
     // No byte ever carries into the next one: all sums stay below 256.
     let is_letter = (text >> 6) & ONES;
-    let values = (text & ONES * 15) + is_letter * 9;
+    let values = (text & (ONES * 15)) + is_letter * 9;
     // Digits stand in the row 0x30 and letters in 0x60; digits are worth less than ten, and letters more, but less than 16.
-    let wrong_row = (text & ONES * 0xf0) ^ (ONES * 0x30 + is_letter * 0x30);
-    let wrong_value = (values & ONES * 0xf0) | ((((values + ONES * 6) >> 4) & ONES) ^ is_letter);
+    let wrong_row = (text & (ONES * 0xf0)) ^ (ONES * 0x30 + is_letter * 0x30);
+    let wrong_value = (values & (ONES * 0xf0)) | ((((values + ONES * 6) >> 4) & ONES) ^ is_letter);
     let pairs = ((values << 4) | (values >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs | (pairs >> 8)) & 0x0000_ffff_0000_ffff;
     #[allow(clippy::cast_possible_truncation, reason = "the other half is what was shifted out")]
