@@ -1,4 +1,4 @@
-"""How costs grow with the number of files and of snapshots, and the sweep of a long history."""
+"""How costs grow with the number of files, of snapshots and of bytes of a file, and the sweep of a long history."""
 
 import os
 import shutil
@@ -40,6 +40,39 @@ def compare(found, scratch, lanes, say):
         rows = [[name, *(measure.digits(value) for value in peaks[tool.name, name])] for name in wanted]
         measure.print_table(f"{tool.name}: memory of the largest process, MiB", columns, rows)
     _by_snapshots(found, scratch, lanes, say)
+    _large_file(found, scratch, say)
+
+
+def _large_file(found, scratch, say):
+    """Memory does not grow with the size of a file: captured, put back where it is missing, and over another one."""
+    say("one file of 4 GiB")
+    here = os.path.join(scratch, "large")
+    workspace, store = os.path.join(here, "ws"), os.path.join(here, "store")
+    os.makedirs(workspace)
+    found.files = 1
+    tool = peers.Ours(workspace, store, found)
+    tool.env["ITERION_WORKSPACE_MAX_FILE_MB"] = "8192"
+    tool.setup()
+    large = os.path.join(workspace, "large")
+
+    def write(byte):
+        with open(large, "wb") as file:
+            file.write(byte * 4096)
+            file.truncate(4 << 30)
+
+    def peak(argv):
+        return measure.digits(measure.peak_mib(argv, tool.env, workspace) or 0)
+
+    write(b"a")
+    rows = [["capture", peak(tool.capture("a"))]]
+    write(b"b")
+    measure.run(tool.capture("b"), tool.env, workspace)
+    rows.append(["restore over another one", peak(tool.restore("a"))])
+    os.unlink(large)
+    rows.append(["restore where it is missing", peak(tool.restore("a"))])
+    rows.append(["fsck", peak(tool.fsck())])
+    measure.print_table("ours: memory of the largest process with one file of 4 GiB, MiB", ["", "MiB"], rows)
+    shutil.rmtree(here)
 
 
 def _by_snapshots(found, scratch, lanes, say):

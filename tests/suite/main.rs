@@ -23,6 +23,7 @@ mod counts_capture;
 mod cross_product;
 mod docs;
 mod durability;
+mod fuzz_seeds;
 mod gaps;
 mod hash_object;
 mod hostile;
