@@ -4,9 +4,10 @@
 //! ```text
 //! look      rules once, walk once, hash what the stat cache does not know         current
 //! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness
-//! stage     all new content, verified while it is copied, beside the live files   stage
+//! stage     all new content, verified while it is copied, beside the live files   stage, staging, bulk
 //! swap      exchange, compare what came out, exchange back if it is not what      swap
-//!           was planned; delete by renaming into the staging area
+//!           was planned; delete by renaming into the staging area; a directory     fresh
+//!           that is missing comes whole
 //! clear     what was displaced goes only if it still is what the store has        salvage
 //! ```
 //!
