@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use workspacetrack::act::capture::{self, Captured, LOST_RACE, LabelWish, Request};
-use workspacetrack::act::unchanged::{self, Guess, Read};
+use workspacetrack::act::delta::{self, Guess, Read};
 use workspacetrack::cli::args::{EngineArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
@@ -106,15 +106,15 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let request = request(&args)?;
     let frame = if args.allow_unterminated { Frame::Optional } else { Frame::Required };
     let (reader, header) = Reader::open(cli::input::stdin(), args.zero.framing(), frame)?;
-    // Where most captures end: nothing changed. What is needed to see that is read while the walk goes on.
+    // What the stream is compared with is read while the walk goes on.
     let guess = match (&header.root, args.zero.framing()) {
-        (Some(root), Framing::Nul) if request.dedupe && !cli.env.captures_are_off() => {
+        (Some(root), Framing::Nul) if !cli.env.captures_are_off() => {
             history(&args, cli, root).ok().and_then(|history| Guess::read(&history))
         }
         _ => None,
     };
     let root = header.root.clone();
-    let read = unchanged::read(reader, header, guess.as_ref())?;
+    let read = delta::read(reader, header, guess)?;
     if cli.env.captures_are_off() {
         cli.note("captures are off (ITERION_WORKSPACE_TRACK): no snapshot was made");
         return Ok(Status::Done);
@@ -122,14 +122,15 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     let is_failed = matches!(read, Read::Read(Outcome::Failed(..)));
     let root = root.filter(|_| !is_failed).unwrap_or_else(|| cli.env.workspace_path(&args.workspace));
     let history = history(&args, cli, &root)?;
-    let mut captured = match capture(&history, read, guess, &request) {
+    let mut captured = match capture(&history, read, &request) {
         Err(error) if args.again && error.facts().iter().any(|(fact, _)| *fact == LOST_RACE) => {
             cli.note(error);
             return Ok(Status::Again);
         }
         other => other?,
     };
-    if captured.is_reused && cli.json() {
+    if cli.json() {
+        // What was compared was not counted.
         captured.manifest = history.manifest(&captured.manifest.id)?;
     }
     report(cli, &captured);
@@ -140,17 +141,16 @@ fn history(args: &Args, cli: &Cli, root: &Path) -> Result<History> {
     Ok(History::new(&cli.env.store(&args.store, root)?, cli.env.run(&args.run)?))
 }
 
-fn capture(history: &History, read: Read, guess: Option<Guess>, request: &Request) -> Result<Captured> {
-    let set = match (read, guess) {
-        (Read::Unchanged(mut unread), Some(guess)) => {
-            if let Some(captured) = unchanged::reuse_head(history, guess, &mut unread, request)? {
+fn capture(history: &History, read: Read, request: &Request) -> Result<Captured> {
+    let set = match read {
+        Read::Compared(mut delta) => {
+            if let Some(captured) = delta.write_snapshot(history, request)? {
                 return Ok(captured);
             }
-            unread.into_set()?
+            delta.into_set()?
         }
-        (Read::Unchanged(unread), None) => unread.into_set()?,
-        (Read::Read(Outcome::Complete(set)), _) => set,
-        (Read::Read(Outcome::Failed(code, text)), _) => {
+        Read::Read(Outcome::Complete(set)) => set,
+        Read::Read(Outcome::Failed(code, text)) => {
             let kind = cli::kind_of_exit_code(code);
             if kind == Kind::Limit {
                 capture::set_overflow_latch(history)?;

@@ -4,29 +4,27 @@
 //! state, is it the same workspace, is everything it names in the pool? Only then a manifest is published, and head
 //! and labels move (design section 6, Publishing and Dedupe).
 
+mod candidate;
+mod stat_cache;
+
 use std::path::Path;
 
-use super::hashing::seen;
 use crate::clock;
 use crate::error::{Error, Fact, Kind, Result};
 use crate::history::History;
 use crate::history::change::Change;
-use crate::history::coverage::{Coverage, Gap, Selection};
-use crate::history::index::Index;
+use crate::history::coverage::Selection;
+use crate::history::index::{Index, RowsUpdate};
 use crate::history::label;
-use crate::history::manifest::{Entry, Manifest, Node};
-use crate::history::rows::{self, Pass, Row};
+use crate::history::manifest::{Entry, Manifest};
 use crate::store::engine_lock;
 use crate::store::fsio::document::Published;
 use crate::store::id::{Label, ObjectId, SnapshotId};
 use crate::store::lock::Mode;
 use crate::store::pool::Pool;
 use crate::stream::quote;
-use crate::stream::record::{Content, EntryKind, Record};
 use crate::stream::recordset::RecordSet;
-use crate::stream::wire::HeadMark;
-use crate::tree::rules::{HardReason, RULES_ENGINE};
-use crate::tree::stat::is_settled;
+use crate::stream::wire::{HeadMark, Header};
 
 /// A label that the snapshot is to get.
 #[derive(Debug, Clone)]
@@ -67,6 +65,51 @@ pub struct Captured {
     pub rules_were: Option<String>,
 }
 
+/// What a capture brings beside what it shares with all others: a whole set of records, or the difference from head.
+pub(super) trait News {
+    /// The header, and the records that have to be looked at one by one.
+    fn set(&self) -> &RecordSet;
+    /// Whether all is as head records it; `manifest` is made from [`News::set`].
+    fn is_same(&self, manifest: &Manifest, head: &Manifest) -> bool;
+    /// Passes every other file that head does not record just so to `check`.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    fn new_files(&self, check: &mut dyn FnMut(&Entry, ObjectId, u64) -> Result<()>) -> Result<()>;
+    /// Publishes the manifest under its id.
+    ///
+    /// # Errors
+    /// As [`History::publish`].
+    fn publish(&self, history: &History, manifest: &Manifest) -> Result<Published>;
+    /// What becomes of the stat cache.
+    ///
+    /// # Errors
+    /// [`Kind::Damaged`] where the one that is there cannot be understood.
+    fn rows(&self, index: &Index) -> Result<RowsUpdate<'_>>;
+}
+
+impl News for RecordSet {
+    fn set(&self) -> &RecordSet {
+        self
+    }
+
+    fn is_same(&self, manifest: &Manifest, head: &Manifest) -> bool {
+        manifest.records_the_same(head)
+    }
+
+    fn new_files(&self, _check: &mut dyn FnMut(&Entry, ObjectId, u64) -> Result<()>) -> Result<()> {
+        Ok(())
+    }
+
+    fn publish(&self, history: &History, manifest: &Manifest) -> Result<Published> {
+        history.publish(manifest)
+    }
+
+    fn rows(&self, index: &Index) -> Result<RowsUpdate<'_>> {
+        Ok(stat_cache::of(self, index)?.map_or(RowsUpdate::Keep, RowsUpdate::Replace))
+    }
+}
+
 /// Makes a snapshot of a complete stream.
 ///
 /// # Errors
@@ -82,6 +125,21 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         Some(id) => Some(history.manifest(id)?),
         None => None,
     };
+    conclude(history, &pool, &mut index, head.as_ref(), set, request)
+}
+
+/// Makes a snapshot. The caller holds the history lock, and read index and head under it.
+///
+/// # Errors
+/// As [`write_snapshot`].
+pub(super) fn conclude(
+    history: &History,
+    pool: &Pool,
+    index: &mut Index,
+    head: Option<&Manifest>,
+    news: &dyn News,
+    request: &Request,
+) -> Result<Captured> {
     if let Some(parent) = &request.parent
         && index.head.as_ref() != Some(parent)
     {
@@ -91,18 +149,17 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         ))
         .hint("capture again from the state you mean"));
     }
-    let labels = wanted_labels(&index, &request.labels)?;
-    let mut manifest = candidate(&pool, set, head.as_ref(), labels.first().cloned())?;
-    refuse_other_root(head.as_ref(), manifest.workspace.as_deref(), request.relocate)?;
-    let same = head.as_ref().filter(|head| manifest.records_the_same(head));
-    refuse_stale(set, &index, same.is_some())?;
+    let labels = wanted_labels(index, &request.labels)?;
+    let mut manifest = candidate::of(pool, news.set(), head, labels.first().cloned())?;
+    refuse_other_root(head, manifest.workspace.as_deref(), request.relocate)?;
+    let same = head.filter(|head| news.is_same(&manifest, head));
+    refuse_stale(&news.set().header, index, same.is_some())?;
 
     let source_of = |manifest: &Manifest| match &manifest.coverage.selection {
         Selection::Rules { source, .. } => Some(source.clone()),
         Selection::Listed | Selection::Original => None,
     };
     let rules_were = head
-        .as_ref()
         .and_then(source_of)
         .filter(|source| source != "none" && source_of(&manifest).is_some_and(|now| now != *source));
     let is_reused = match same {
@@ -111,7 +168,7 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
             true
         }
         _ => {
-            publish(history, &pool, &mut manifest, head.as_ref())?;
+            publish(history, pool, &mut manifest, head, news)?;
             false
         }
     };
@@ -119,9 +176,9 @@ pub fn write_snapshot(history: &History, set: &RecordSet, request: &Request) -> 
         head: Some(manifest.id.clone()),
         labels: labels.iter().map(|label| (label.clone(), Some(manifest.id.clone()))).collect(),
         overflowed: Some(false),
-        rows: stat_cache(set, &index)?,
+        rows: news.rows(index)?,
     };
-    history.apply(&mut index, change)?;
+    history.apply(index, change)?;
     Ok(Captured { manifest, is_reused, labels, rules_were })
 }
 
@@ -140,12 +197,12 @@ pub(super) fn refuse_foreign_engine(history: &History, request: &Request) -> Res
 }
 
 /// Whether a capture that records what head records may be head: a boundary never ends up on a bank.
-pub(super) fn may_reuse(head: &Manifest, request: &Request, labels: &[String]) -> bool {
+fn may_reuse(head: &Manifest, request: &Request, labels: &[String]) -> bool {
     let is_boundary = labels.iter().any(|label| label::is_boundary(label));
     request.dedupe && (!is_boundary || head.label.as_deref().is_some_and(label::is_boundary))
 }
 
-pub(super) fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
+fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
     let mut labels = Vec::new();
     for wish in wishes {
         let label = match wish {
@@ -168,94 +225,6 @@ pub(super) fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<S
         }
     }
     Ok(labels)
-}
-
-/// The manifest that the stream describes; its id is a placeholder until it is published.
-pub(super) fn candidate(
-    pool: &Pool,
-    set: &RecordSet,
-    head: Option<&Manifest>,
-    label: Option<String>,
-) -> Result<Manifest> {
-    let mut entries = Vec::with_capacity(set.records.len());
-    let mut gaps = Vec::new();
-    for record in &set.records {
-        if let Some(reason) = record.path.components().find_map(HardReason::of_name) {
-            return Err(Error::usage(format!(
-                "path {} is never versioned ({reason})",
-                quote::name(record.path.as_bytes())
-            ))
-            .hint("leave it out of the records"));
-        }
-        match &record.content {
-            Content::Gap(reason) => gaps.push(Gap {
-                path: record.path.clone(),
-                reason: reason.clone(),
-                hides_subtree: record.hides_subtree(),
-            }),
-            _ => entries.push(entry(pool, head, record)?),
-        }
-    }
-    let selection = match &set.header.rules {
-        Some(rules) => Selection::Rules { source: rules.source.clone(), id: rules.id },
-        None => Selection::Listed,
-    };
-    Ok(Manifest {
-        id: SnapshotId::new(0, 0),
-        parent: head.map(|head| head.id.clone()),
-        label,
-        created_at: String::new(),
-        entries,
-        gaps,
-        coverage: Coverage {
-            selection,
-            engine: RULES_ENGINE.to_owned(),
-            cap_bytes: set.header.cap_bytes,
-            all_kinds: true,
-        },
-        workspace: set.header.root.clone(),
-    })
-}
-
-fn entry(pool: &Pool, head: Option<&Manifest>, record: &Record) -> Result<Entry> {
-    let node = match (record.kind, &record.content) {
-        (EntryKind::Dir, _) => Node::Dir,
-        (EntryKind::File, Content::Object(hash)) => Node::File {
-            hash: *hash,
-            size: match record.size {
-                Some(size) => size,
-                None => pool.size_of(*hash)?.ok_or_else(|| missing(*hash, record))?,
-            },
-        },
-        (EntryKind::Link, Content::Object(id)) => Node::Link { target: link_target(pool, head, record, *id)? },
-        _ => {
-            return Err(Error::usage(format!("path {} is not hashed", quote::name(record.path.as_bytes())))
-                .hint("put 'wt-hash-object -w --stdin-records' before this command"));
-        }
-    };
-    Ok(Entry { path: record.path.clone(), node, mode: record.mode })
-}
-
-/// The target text stands in the pool; where head has the same link it need not be read.
-fn link_target(pool: &Pool, head: Option<&Manifest>, record: &Record, id: ObjectId) -> Result<Vec<u8>> {
-    if let Some(Entry { node: Node::Link { target }, .. }) = head.and_then(|head| head.entry(&record.path))
-        && crate::store::hash::of_bytes(target) == id
-    {
-        return Ok(target.clone());
-    }
-    let target = pool.read(id)?;
-    if target.is_empty() || target.contains(&0) {
-        return Err(Error::new(
-            Kind::Damaged,
-            format!("object {id} is not the target of a link, as {} says", quote::name(record.path.as_bytes())),
-        ));
-    }
-    Ok(target)
-}
-
-fn missing(id: ObjectId, record: &Record) -> Error {
-    Error::new(Kind::Damaged, format!("object {id} of {} is not in the pool", quote::name(record.path.as_bytes())))
-        .hint("run 'wt-hash-object -w' over the records and write the manifest from its output")
 }
 
 fn refuse_other_root(head: Option<&Manifest>, root: Option<&Path>, relocate: bool) -> Result<()> {
@@ -283,8 +252,8 @@ fn refuse_other_root(head: Option<&Manifest>, root: Option<&Path>, relocate: boo
 pub const LOST_RACE: &str = "lost_race";
 
 /// A stream whose walk began before head became what it is must not be published after it: it may be older.
-fn refuse_stale(set: &RecordSet, index: &Index, is_same: bool) -> Result<()> {
-    let Some(mark) = &set.header.head else { return Ok(()) };
+fn refuse_stale(header: &Header, index: &Index, is_same: bool) -> Result<()> {
+    let Some(mark) = &header.head else { return Ok(()) };
     let seen = match mark {
         HeadMark::None => None,
         HeadMark::At(id) => Some(id),
@@ -298,27 +267,32 @@ fn refuse_stale(set: &RecordSet, index: &Index, is_same: bool) -> Result<()> {
 }
 
 /// Under the pool's lock: everything is there, then the manifest is published under an id above all others.
-fn publish(history: &History, pool: &Pool, manifest: &mut Manifest, parent: Option<&Manifest>) -> Result<()> {
+fn publish(
+    history: &History,
+    pool: &Pool,
+    manifest: &mut Manifest,
+    head: Option<&Manifest>,
+    news: &dyn News,
+) -> Result<()> {
     let _pool_lock = pool.lock(Mode::Shared)?;
-    let mut old = parent.map(|parent| parent.entries.iter().peekable());
+    let mut check = |entry: &Entry, id: ObjectId, size: u64| {
+        if pool.size_of(id)? == Some(size) {
+            return Ok(());
+        }
+        let path = quote::name(entry.path.as_bytes());
+        Err(Error::new(Kind::Damaged, format!("object {id} of {path} is not in the pool with {size} bytes"))
+            .hint("run the whole capture again"))
+    };
+    news.new_files(&mut check)?;
+    let mut old = head.map(|head| head.entries.iter().peekable());
     for (entry, id, size) in manifest.files() {
         // Both are sorted by path.
         let same_path = old.as_mut().and_then(|old| {
             while old.next_if(|old| old.path < entry.path).is_some() {}
             old.peek().filter(|old| old.path == entry.path)
         });
-        if same_path.is_some_and(|old| old.node == entry.node) {
-            continue;
-        }
-        if pool.size_of(id)? != Some(size) {
-            return Err(Error::new(
-                Kind::Damaged,
-                format!(
-                    "object {id} of {} is not in the pool with {size} bytes",
-                    quote::name(entry.path.as_bytes())
-                ),
-            )
-            .hint("run the whole capture again"));
+        if same_path.is_none_or(|old| old.node != entry.node) {
+            check(entry, id, size)?;
         }
     }
     if let Some(rules) = manifest.coverage.rules_object()
@@ -333,70 +307,9 @@ fn publish(history: &History, pool: &Pool, manifest: &mut Manifest, parent: Opti
         let floor = newest.as_ref().map_or(0, |id| id.unix_ns().saturating_add(1));
         manifest.id = SnapshotId::new(now.max(floor), 1);
         manifest.created_at = clock::rfc3339(now.max(floor));
-        match history.publish(manifest)? {
+        match news.publish(history, manifest)? {
             Published::New => return Ok(()),
             Published::Exists => newest = Some(manifest.id.clone()),
         }
-    }
-}
-
-/// The rows of everything that was seen at rest, as JSON; `None` where the stream does not say when it began.
-fn stat_cache(set: &RecordSet, index: &Index) -> Result<Option<Vec<u8>>> {
-    let Some(start) = set.header.start_ns else { return Ok(None) };
-    let mut old = OldRows::new(index)?;
-    let mut json = Vec::with_capacity(index.rows_json().len() + 1024);
-    json.push(b'{');
-    for record in &set.records {
-        let (EntryKind::File, Content::Object(hash)) = (record.kind, &record.content) else { continue };
-        let (Some(path), Some(seen)) = (record.path.to_str(), seen(record)) else { continue };
-        if !is_settled(seen.mtime_ns, seen.ctime_ns, start) {
-            continue;
-        }
-        let before = json.len();
-        rows::push_row(&mut json, path, *hash, seen, None);
-        let row = json.get(before..).unwrap_or_default();
-        if let Some(old) = old.row_unlike(path, row.strip_prefix(b",").unwrap_or(row))? {
-            json.truncate(before);
-            rows::push_row(&mut json, path, *hash, seen, Some(&old));
-        }
-    }
-    json.push(b'}');
-    Ok(Some(json))
-}
-
-/// The rows of the index, of which only those are read that the new ones differ from.
-struct OldRows<'a> {
-    index: &'a Index,
-    pass: Option<Pass<'a>>,
-    all: Vec<Row<'a>>,
-}
-
-impl<'a> OldRows<'a> {
-    fn new(index: &'a Index) -> Result<Self> {
-        let mut rows = Self { index, pass: Pass::new(index.rows_json()), all: Vec::new() };
-        if rows.pass.is_none() {
-            rows.read_all()?;
-        }
-        Ok(rows)
-    }
-
-    fn read_all(&mut self) -> Result<()> {
-        self.pass = None;
-        self.all = self.index.rows().map_err(|problem| Error::new(Kind::Damaged, problem))?;
-        Ok(())
-    }
-
-    /// The row that a path had, unless it is `row` byte by byte.
-    fn row_unlike(&mut self, path: &str, row: &[u8]) -> Result<Option<Row<'a>>> {
-        if let Some(pass) = &mut self.pass {
-            if pass.skip(path, row) {
-                return Ok(None);
-            }
-            if let Ok(found) = pass.find(path.as_bytes()) {
-                return Ok(found);
-            }
-            self.read_all()?;
-        }
-        Ok(rows::find(&self.all, path).cloned())
     }
 }

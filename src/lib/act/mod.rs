@@ -6,6 +6,7 @@
 pub mod bank;
 pub mod capture;
 pub mod compare;
+pub mod delta;
 pub mod du;
 pub mod forget;
 pub mod fsck;
@@ -18,4 +19,3 @@ pub mod purge;
 pub mod recall;
 pub mod restore;
 pub mod rewind;
-pub mod unchanged;

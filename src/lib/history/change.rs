@@ -10,15 +10,15 @@ use crate::store::{fsio, layout};
 
 /// Changes that are made together: either the index shows all of them or none.
 #[derive(Default)]
-pub struct Change {
+pub struct Change<'a> {
     /// Where head moves, if it does.
     pub head: Option<SnapshotId>,
     /// Labels and what they are to point to; `None` deletes one.
     pub labels: Vec<(String, Option<SnapshotId>)>,
     /// The overflow latch, if it changes.
     pub overflowed: Option<bool>,
-    /// The stat cache as JSON, if it changes.
-    pub rows: Option<Vec<u8>>,
+    /// What becomes of the stat cache.
+    pub rows: RowsUpdate<'a>,
 }
 
 impl History {
@@ -27,7 +27,7 @@ impl History {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`]; the old index is then whole.
-    pub fn apply(&self, index: &mut Index, change: Change) -> Result<()> {
+    pub fn apply(&self, index: &mut Index, change: Change<'_>) -> Result<()> {
         let mut moves = Vec::new();
         let was_unwritten = index.is_unwritten();
         // A run that stops or comes back where it did before moves nothing, and yet the journal must know.
@@ -57,10 +57,7 @@ impl History {
         if let Some(overflowed) = change.overflowed {
             index.overflowed = overflowed;
         }
-        let rows = match change.rows {
-            Some(json) if json != index.rows_json() => RowsUpdate::Replace(json),
-            _ => RowsUpdate::Keep,
-        };
+        let rows = if change.rows.is_nothing_new(index.rows_json()) { RowsUpdate::Keep } else { change.rows };
         let is_same = moves.is_empty() && !latch_moves && matches!(rows, RowsUpdate::Keep);
         moves.append(&mut marks);
         if !moves.is_empty() {

@@ -22,6 +22,7 @@ use super::History;
 use super::journal::{HEAD, Journal};
 use super::json::{push_key, push_string};
 use super::rows::{self, Row};
+use super::splice::Splice;
 use crate::error::{Error, Kind, Result};
 use crate::store::fsio::document;
 use crate::store::id::SnapshotId;
@@ -42,11 +43,26 @@ pub struct Index {
 }
 
 /// What becomes of the stat cache when the index is written.
-pub enum RowsUpdate {
+#[derive(Debug, Default)]
+pub enum RowsUpdate<'a> {
     /// It stays as it is.
+    #[default]
     Keep,
     /// It is replaced by this JSON object.
     Replace(Vec<u8>),
+    /// It is replaced by rows of which most are those of this very index.
+    Splice(&'a Splice),
+}
+
+impl RowsUpdate<'_> {
+    /// Whether it leaves these rows as they are.
+    pub(super) fn is_nothing_new(&self, rows: &[u8]) -> bool {
+        match self {
+            Self::Keep => true,
+            Self::Replace(json) => json == rows,
+            Self::Splice(splice) => splice.is_only(1..rows.len().saturating_sub(1)),
+        }
+    }
 }
 
 impl History {
@@ -70,32 +86,35 @@ impl History {
         })
     }
 
-    /// Whether the index is still what `index` was read from. The caller holds the history lock.
+    /// Whether the index is still the file that `index` was read from; not where the journal told it. The caller holds the
+    /// history lock.
     ///
     /// # Errors
     /// [`Kind::Io`].
     pub(crate) fn is_index(&self, index: &Index) -> Result<bool> {
-        let now = match read_document(&layout::index(self.store().root(), self.run())) {
-            Ok(now) => now,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(index.document.is_none()),
-            Err(error) => return Err(error),
-        };
-        Ok(index.document.as_ref().is_some_and(|then| then.is_same(&now)))
+        let path = layout::index(self.store().root(), self.run());
+        index.document.as_ref().map_or(Ok(false), |document| document.is_still_at(&path))
     }
 
     /// Writes the index. The caller holds the history lock.
     ///
     /// # Errors
     /// [`Kind::Io`]; the old index is then whole.
-    pub(super) fn write_index(&self, index: &Index, rows: &RowsUpdate) -> Result<()> {
-        let mut tail = Vec::new();
+    pub(super) fn write_index(&self, index: &Index, rows: &RowsUpdate<'_>) -> Result<()> {
+        let (mut parts, mut tail): (Vec<&[u8]>, _) = (Vec::new(), Vec::new());
+        match rows {
+            RowsUpdate::Keep => parts.extend([b"{\"entries\":", index.rows_json()]),
+            RowsUpdate::Replace(json) => parts.extend([b"{\"entries\":", &**json]),
+            RowsUpdate::Splice(splice) => {
+                parts.push(b"{\"entries\":{");
+                parts.extend(splice.pieces(index.rows_json()));
+                tail.push(b'}');
+            }
+        }
         index.write_tail(&mut tail);
-        let rows = match rows {
-            RowsUpdate::Keep => index.rows_json(),
-            RowsUpdate::Replace(json) => json,
-        };
+        parts.push(&tail);
         let path = layout::index(self.store().root(), self.run());
-        document::replace(&path, &[b"{\"entries\":", rows, &tail], self.store().durability())
+        document::replace(&path, &parts, self.store().durability())
     }
 }
 

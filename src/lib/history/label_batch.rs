@@ -169,13 +169,17 @@ impl History {
     /// [`crate::error::Kind::Usage`] when a label is named twice.
     pub fn change_labels(&self, steps: &[Step], while_running: bool) -> Result<Vec<Moved>> {
         engine_lock::refuse_foreign_engine(self.store(), self.run(), while_running)?;
-        let moves = self.judge(&self.index()?, steps)?;
+        let mut index = self.index()?;
+        let moves = self.judge(&index, steps)?;
         if steps.iter().all(|step| matches!(step, Step::Verify(..))) {
             // The index is one file and was read at one moment.
             return Ok(moves);
         }
         let _lock = self.lock_for_change()?;
-        let mut index = self.index()?;
+        if !self.is_index(&index)? {
+            index = self.index()?;
+        }
+        // Also what is pointed to may be gone meanwhile.
         let moves = self.judge(&index, steps)?;
         let is_change = |step: &Step| !matches!(step, Step::Verify(..));
         let changed = steps.iter().zip(&moves).filter(|(step, _)| is_change(step)).map(|(_, moved)| moved);

@@ -24,11 +24,11 @@ mod splice;
 mod write;
 
 pub use cut::{Cut, cut};
-pub(crate) use plain::{Entries, Shell};
+pub(crate) use plain::{Entries, Shell, fresh_entries};
 pub use read::{parse, pinned_hashes};
 pub(crate) use splice::Members;
 pub use splice::with_parent;
-pub(crate) use write::pin_json_of;
+pub(crate) use write::{pin_json_of, push_file};
 
 use std::path::PathBuf;
 

@@ -15,6 +15,7 @@ pub mod gates;
 pub mod graph;
 pub mod hashes;
 pub mod index;
+mod items;
 pub mod journal;
 pub mod json;
 pub mod label;
@@ -27,6 +28,7 @@ pub mod rebuild;
 pub mod refs;
 pub mod rows;
 pub mod span;
+pub mod splice;
 pub mod timeline;
 pub mod unended;
 

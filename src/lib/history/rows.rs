@@ -17,7 +17,8 @@ use super::json::{push_key, push_number, push_string};
 use super::plain::Plain;
 use crate::store::id::ObjectId;
 
-pub use pass::{OutOfOrder, Pass};
+pub use super::items::OutOfOrder;
+pub use pass::Pass;
 
 /// One row, borrowed from the index.
 #[derive(Debug, Clone)]
@@ -132,16 +133,7 @@ pub fn find<'r, 'a>(rows: &'r [Row<'a>], path: &str) -> Option<&'r Row<'a>> {
 /// Writes one row into an object that `out` has begun; `old` is the row that the path had.
 pub fn push_row(out: &mut Vec<u8>, path: &str, hash: ObjectId, seen: Seen, old: Option<&Row<'_>>) {
     push_key(out, path);
-    out.extend_from_slice(b"{\"size\":");
-    push_number(out, seen.size);
-    out.extend_from_slice(b",\"mod_nano\":");
-    push_number(out, seen.mtime_ns);
-    out.extend_from_slice(b",\"hash\":\"");
-    out.extend_from_slice(&hash.hex());
-    out.extend_from_slice(b"\",\"ctime_nano\":");
-    push_number(out, seen.ctime_ns);
-    out.extend_from_slice(b",\"ino\":");
-    push_number(out, seen.inode);
+    push_stat(out, hash, seen);
     if let Some(old) = old
         && old.hash == Some(hash)
     {
@@ -153,6 +145,28 @@ pub fn push_row(out: &mut Vec<u8>, path: &str, hash: ObjectId, seen: Seen, old: 
         }
     }
     out.push(b'}');
+}
+
+/// Writes one row; `name` is its path as it stands in JSON, between the quotes.
+pub fn push_only_row(out: &mut Vec<u8>, name: &[u8], hash: ObjectId, seen: Seen) {
+    out.push(b'"');
+    out.extend_from_slice(name);
+    out.extend_from_slice(b"\":");
+    push_stat(out, hash, seen);
+    out.push(b'}');
+}
+
+fn push_stat(out: &mut Vec<u8>, hash: ObjectId, seen: Seen) {
+    out.extend_from_slice(b"{\"size\":");
+    push_number(out, seen.size);
+    out.extend_from_slice(b",\"mod_nano\":");
+    push_number(out, seen.mtime_ns);
+    out.extend_from_slice(b",\"hash\":\"");
+    out.extend_from_slice(&hash.hex());
+    out.extend_from_slice(b"\",\"ctime_nano\":");
+    push_number(out, seen.ctime_ns);
+    out.extend_from_slice(b",\"ino\":");
+    push_number(out, seen.inode);
 }
 
 struct RowsSeed;

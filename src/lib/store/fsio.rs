@@ -11,6 +11,7 @@ pub mod staged;
 pub mod tree;
 pub mod unnamed;
 mod unsure;
+mod write;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -76,17 +77,6 @@ pub fn create_private(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
     let mode = Field::Number(FILE_MODE.into());
     note("create", &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), mode]);
     Ok(fd.into())
-}
-
-/// Writes all of `bytes` at the end of what was written to `file` so far.
-///
-/// # Errors
-/// What the operating system said; part of the bytes may have been written.
-pub fn write_all(file: &mut File, bytes: &[u8], name: &[u8]) -> io::Result<()> {
-    point("write", shown(name))?;
-    file.write_all(bytes)?;
-    note("write", &[Field::Fd(file.as_fd()), Field::Bytes(bytes)]);
-    Ok(())
 }
 
 /// Sets the permission bits of an open file or directory.
@@ -367,6 +357,7 @@ pub fn open_read(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
 }
 
 pub use unsure::{is_sure_dir, make_store_dirs, settle};
+pub use write::{write_all, write_parts};
 
 /// Appends bytes to a store file in one write, making it if it is missing, and flushes them. What a short write left
 /// behind is cut off again.
@@ -442,11 +433,8 @@ pub fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
 #[must_use]
 pub fn temp_name(prefix: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!(
-        "{prefix}{}-{:x}-{number:x}",
-        rustix::process::getpid().as_raw_nonzero(),
-        time.tv_sec * 1_000_000_000 + time.tv_nsec
-    )
+    // By way of the standard library: rustix asks the kernel where its clock is, and a debugger of memory does not have it.
+    let (id, time) = (rustix::process::getpid().as_raw_nonzero(), crate::clock::now_ns());
+    format!("{prefix}{id}-{time:x}-{number:x}")
 }

@@ -228,12 +228,23 @@ enum Bytes {
 }
 
 impl Document {
-    /// Whether it is what another reading of the same path gave: documents are replaced whole and never changed.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Bytes::Mapped(_, one), Bytes::Mapped(_, two)) => one == two,
-            _ => **self == **other,
+    /// Whether it is what the file at its path still is: documents are replaced whole and never changed. A mapped one is
+    /// not read again for that.
+    ///
+    /// # Errors
+    /// As [`read_document`], but that none may be there.
+    pub fn is_still_at(&self, path: &Path) -> Result<bool> {
+        if let Bytes::Mapped(_, identity) = self.0 {
+            return match rustix::fs::stat(path) {
+                Ok(stat) => Ok((stat.st_dev, stat.st_ino) == identity),
+                Err(rustix::io::Errno::NOENT) => Ok(false),
+                Err(errno) => Err(Error::io("cannot examine", path, &errno.into())),
+            };
+        }
+        match read_document(path) {
+            Ok(now) => Ok(*now == **self),
+            Err(error) if error.kind() == Kind::NotFound => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }

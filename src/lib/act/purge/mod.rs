@@ -18,6 +18,7 @@ use super::prune::mark::{self, Marks, Reader};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::history::change::Change;
+use crate::history::index::RowsUpdate;
 use crate::history::manifest::{self, Members};
 use crate::history::{History, hashes, json};
 use crate::store::fsio::document;
@@ -246,7 +247,10 @@ impl Plan<'_> {
         }
         let mut index = history.index()?;
         let rows = self.rows_without(index.rows_json())?;
-        history.apply(&mut index, Change { rows, ..Change::default() })
+        history.apply(
+            &mut index,
+            Change { rows: rows.map_or(RowsUpdate::Keep, RowsUpdate::Replace), ..Change::default() },
+        )
     }
 
     /// The stat cache without the rows of the secret; `None` when there are none.

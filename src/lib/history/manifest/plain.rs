@@ -3,11 +3,14 @@
 //! Entries are nearly all of a manifest, and one is like the other. They are read here, straight into what they mean;
 //! what stands around them is left to the general parser, and so is any manifest that stands in another way.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Entry, Manifest, Node};
 use crate::history::History;
+use crate::history::items::{Items, Kind, OutOfOrder};
 use crate::history::plain::Plain;
+use crate::history::splice::Splice;
 use crate::store::id::SnapshotId;
 use crate::store::relpath::RelPath;
 use crate::store::{Document, layout, read_document};
@@ -83,29 +86,39 @@ impl Shell {
     /// Whether the manifest is still that file: a purge writes one anew. The caller holds the history lock.
     pub(crate) fn is_current(&self, history: &History) -> bool {
         let path = layout::manifest(history.store().root(), history.run(), &self.manifest.id);
-        read_document(&path).is_ok_and(|now| now.is_same(&self.document))
+        self.document.is_still_at(&path).unwrap_or(false)
+    }
+
+    /// The entries, brackets included.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.document.get(self.place.clone()).unwrap_or_default()
     }
 
     /// Goes over the entries.
     pub(crate) fn entries(&self) -> Option<Entries<'_>> {
-        let mut plain = Plain::new(self.document.get(self.place.clone())?);
-        plain.literal(b"[")?;
-        let is_at_end = plain.has(b"]");
-        Some(Entries { plain, is_at_end })
+        Entries::new(self.text())
     }
 }
 
-/// A place between two entries that were not read.
+/// A place between two entries of a manifest.
 pub(crate) struct Entries<'a> {
-    plain: Plain<'a>,
-    is_at_end: bool,
+    items: Items<'a>,
 }
 
-impl Entries<'_> {
+fn entries<'a>() -> Kind<'a, Entry> {
+    Kind { read: entry, path: |entry| entry.path.as_bytes() }
+}
+
+impl<'a> Entries<'a> {
+    /// Stands before the first entry of a list.
+    pub(crate) fn new(text: &'a [u8]) -> Option<Self> {
+        Items::new(text, b"[", b"]").map(|items| Self { items })
+    }
+
     /// Goes over the next entry if it is exactly what the capture of this record would write. `name` is its path as it stands
     /// in JSON.
     pub(crate) fn expect(&mut self, record: &RawRecord<'_>, name: &[u8]) -> Option<()> {
-        let mut plain = self.plain;
+        let mut plain = self.items.ahead();
         plain.literal(b"{\"path\":\"")?;
         plain.literal(name)?;
         plain.literal(b"\",\"hash\":\"")?;
@@ -118,19 +131,73 @@ impl Entries<'_> {
         plain.literal(b",\"size\":")?;
         plain.literal(record.size)?;
         plain.literal(b"}")?;
-        if plain.has(b"]") {
-            self.is_at_end = true;
-        } else {
-            plain.literal(b",")?;
-        }
-        self.plain = plain;
-        Some(())
+        self.items.go_over(plain)
+    }
+
+    /// Goes over all entries of paths before this one. Gives the entry of the path, which is not gone over.
+    ///
+    /// # Errors
+    /// [`OutOfOrder`] where only all entries together tell.
+    pub(crate) fn reach(&mut self, path: &[u8]) -> Result<Option<Entry>, OutOfOrder> {
+        Ok(self.items.reach(path, &entries())?.map(|(entry, _)| entry))
+    }
+
+    /// Goes over all entries that are left.
+    ///
+    /// # Errors
+    /// [`OutOfOrder`] where only all entries together tell.
+    pub(crate) fn finish(&mut self) -> Result<(), OutOfOrder> {
+        self.items.finish(&entries())
+    }
+
+    /// Reads the next entry and goes over it; `None` at the end, and where one does not stand as we write it.
+    pub(crate) fn read(&mut self) -> Option<Entry> {
+        self.items.read(&entries())
+    }
+
+    /// Reads the path of the next entry and goes over it, whatever else it says; `None` at the end, and where it does not
+    /// stand as we write it.
+    pub(crate) fn path(&mut self) -> Option<Cow<'a, str>> {
+        let mut plain = self.items.ahead();
+        plain.literal(b"{\"path\":")?;
+        let path = plain.string()?;
+        plain.bytes(memchr::memchr(b'}', plain.rest())? + 1)?;
+        self.items.go_over(plain)?;
+        Some(path)
+    }
+
+    /// Whether there were entries of paths that nobody asked for.
+    pub(crate) fn has_skipped(&self) -> bool {
+        self.items.has_skipped()
+    }
+
+    /// Where the entry stands that was gone over last.
+    pub(crate) fn last(&self) -> Range<usize> {
+        self.items.last()
     }
 
     /// Whether every entry has been gone over, and nothing is left.
     pub(crate) fn is_complete(&self) -> bool {
-        self.is_at_end && self.plain.rest().is_empty()
+        self.items.is_complete()
     }
+}
+
+/// The entries of a splice that stand in no older manifest; `None` for what is no entry, and ends a piece.
+pub(crate) fn fresh_entries(splice: &Splice) -> impl Iterator<Item = Option<Entry>> {
+    splice.fresh().flat_map(|piece| {
+        let mut plain = Plain::new(piece);
+        std::iter::from_fn(move || {
+            plain.has(b",");
+            if plain.rest().is_empty() {
+                return None;
+            }
+            let read = entry(&mut plain);
+            if read.is_none() {
+                plain = Plain::new(b"");
+            }
+            Some(read)
+        })
+    })
 }
 
 fn entry(plain: &mut Plain<'_>) -> Option<Entry> {

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::history::History;
 use crate::history::coverage::Selection;
 use crate::history::json::{push_array, push_key, push_name, push_number, push_string};
+use crate::history::splice::Splice;
 use crate::store::fsio::document::{self, Published};
 use crate::store::hash;
 use crate::store::id::{ObjectId, SnapshotId};
@@ -18,37 +19,43 @@ impl Manifest {
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.entries.len() * 160);
-        out.push(b'{');
-        push_key(&mut out, "id");
-        push_string(&mut out, self.id.as_str());
-        if let Some(parent) = &self.parent {
-            push_key(&mut out, "parent");
-            push_string(&mut out, parent.as_str());
-        }
-        if let Some(label) = &self.label {
-            push_key(&mut out, "label");
-            push_string(&mut out, label);
-        }
-        push_key(&mut out, "created_at");
-        push_string(&mut out, &self.created_at);
-        self.write_entries(&mut out);
-        self.write_additions(&mut out);
-        out.push(b'}');
-        out
-    }
-
-    fn write_entries(&self, out: &mut Vec<u8>) {
-        let utf8 = |entry: &&Entry| entry.path.to_str().is_some();
-        push_key(out, "entries");
-        if self.files().any(|(entry, _, _)| utf8(&entry)) {
-            push_array(out, self.files().filter(|(entry, _, _)| utf8(entry)), push_file);
+        self.write_frame(&mut out);
+        let mut files = self.files().filter(is_text).peekable();
+        if files.peek().is_some() {
+            push_array(&mut out, files, push_file);
         } else {
             out.extend_from_slice(b"null");
         }
+        self.write_tail(&mut out);
+        out
+    }
+
+    /// Everything before the regular files with UTF-8 names.
+    fn write_frame(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        push_key(out, "id");
+        push_string(out, self.id.as_str());
+        if let Some(parent) = &self.parent {
+            push_key(out, "parent");
+            push_string(out, parent.as_str());
+        }
+        if let Some(label) = &self.label {
+            push_key(out, "label");
+            push_string(out, label);
+        }
+        push_key(out, "created_at");
+        push_string(out, &self.created_at);
+        push_key(out, "entries");
+    }
+
+    /// Everything behind them.
+    fn write_tail(&self, out: &mut Vec<u8>) {
         if self.gaps.iter().any(|gap| gap.path.to_str().is_some()) {
             push_key(out, "skipped");
             push_array(out, self.gaps.iter().filter_map(|gap| gap.path.to_str()), push_string);
         }
+        self.write_additions(out);
+        out.push(b'}');
     }
 
     fn write_additions(&self, out: &mut Vec<u8>) {
@@ -75,7 +82,7 @@ impl Manifest {
                 out.push(b'}');
             });
         }
-        let raw = || self.files().filter(|(entry, _, _)| entry.path.to_str().is_none());
+        let raw = || self.files().filter(|file| !is_text(file));
         if raw().next().is_some() {
             push_key(out, "raw");
             push_array(out, raw(), push_file);
@@ -83,7 +90,12 @@ impl Manifest {
     }
 }
 
-fn push_file(out: &mut Vec<u8>, (entry, id, size): (&Entry, ObjectId, u64)) {
+fn is_text((entry, _, _): &(&Entry, ObjectId, u64)) -> bool {
+    entry.path.to_str().is_some()
+}
+
+/// Writes the entry of a regular file.
+pub(crate) fn push_file(out: &mut Vec<u8>, (entry, id, size): (&Entry, ObjectId, u64)) {
     out.push(b'{');
     push_name(out, "path", entry.path.as_bytes());
     push_hash(out, id);
@@ -119,22 +131,69 @@ impl History {
     /// # Errors
     /// [`crate::error::Kind::Io`]; the snapshot is then not there.
     pub(crate) fn publish(&self, manifest: &Manifest) -> Result<Published> {
+        self.publish_parts(&manifest.id, &pinned_hashes(manifest), &[&manifest.to_json()])
+    }
+
+    /// As [`History::publish`], for a manifest of which `entries`, some of them from the list `old`, are all regular files
+    /// with UTF-8 names.
+    ///
+    /// # Errors
+    /// As [`History::publish`].
+    pub(crate) fn publish_splice(&self, manifest: &Manifest, entries: &Splice, old: &[u8]) -> Result<Published> {
+        let (mut frame, mut tail) = (Vec::new(), Vec::new());
+        manifest.write_frame(&mut frame);
+        if entries.is_empty() {
+            frame.extend_from_slice(b"null");
+        } else {
+            frame.push(b'[');
+            tail.push(b']');
+        }
+        manifest.write_tail(&mut tail);
+        let mut pinned = pinned_hashes(manifest);
+        unpin_captured(&mut pinned, entries.pieces(old));
+        let parts: Vec<&[u8]> =
+            std::iter::once(&*frame).chain(entries.pieces(old)).chain(std::iter::once(&*tail)).collect();
+        self.publish_parts(&manifest.id, &pinned, &parts)
+    }
+
+    fn publish_parts(&self, id: &SnapshotId, pinned: &[(ObjectId, u64)], parts: &[&[u8]]) -> Result<Published> {
         let (root, run, durability) = (self.store().root(), self.run(), self.store().durability());
-        let pinned = pinned_hashes(manifest);
-        let pin = layout::pin(root, run, &manifest.id);
+        let pin = layout::pin(root, run, id);
         if !pinned.is_empty()
-            && document::publish_new(&pin, &[&pin_json(&manifest.id, &pinned)], durability)? == Published::Exists
+            && document::publish_new(&pin, &[&pin_json(id, pinned)], durability)? == Published::Exists
         {
             return Ok(Published::Exists);
         }
-        let path = layout::manifest(root, run, &manifest.id);
-        let published = document::publish_new(&path, &[&manifest.to_json()], durability);
+        let published = document::publish_new(&layout::manifest(root, run, id), parts, durability);
         if !matches!(published, Ok(Published::New)) && !pinned.is_empty() {
             // Without its manifest the pin would only keep garbage alive.
             let _ = document::remove(&pin);
         }
         published
     }
+}
+
+/// Takes out of hashes, which are sorted, what an entry names: the original's prune sees it there. Each piece of the entries
+/// begins and ends between two members.
+fn unpin_captured<'a>(pinned: &mut Vec<(ObjectId, u64)>, entries: impl Iterator<Item = &'a [u8]>) {
+    // Its quotes cannot stand within a string.
+    const HASH: &[u8] = b"\",\"hash\":\"";
+    let finder = memchr::memmem::Finder::new(HASH);
+    let mut open: Vec<ObjectId> = pinned.iter().map(|(id, _)| *id).collect();
+    for piece in entries {
+        for place in finder.find_iter(piece) {
+            if open.is_empty() {
+                break;
+            }
+            let digits = piece.get(place + HASH.len()..place + HASH.len() + 64);
+            if let Some(id) = digits.and_then(ObjectId::parse)
+                && let Ok(found) = open.binary_search(&id)
+            {
+                open.remove(found);
+            }
+        }
+    }
+    pinned.retain(|(id, _)| open.binary_search(id).is_ok());
 }
 
 impl History {

@@ -1,41 +1,43 @@
 //! [`Pass`]: going over the stat cache in the order of paths, without reading the rows that are as expected.
 
+use std::ops::Range;
+
 use super::{Row, plain_row};
-use crate::history::plain::Plain;
+use crate::history::items::{Items, Kind, OutOfOrder};
 use crate::stream::raw::RawRecord;
 
 /// A place between two rows.
 pub struct Pass<'a> {
-    plain: Plain<'a>,
-    is_at_end: bool,
-    /// The path of the row before this place, as it stands.
-    last: Vec<u8>,
+    items: Items<'a>,
 }
 
-/// The rows do not stand as we write them, or paths did not come in order: they have to be read as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutOfOrder;
+fn rows<'a>() -> Kind<'a, Row<'a>> {
+    Kind { read: plain_row, path: |row| row.path.as_bytes() }
+}
 
 impl<'a> Pass<'a> {
     /// Stands before the first row of an object of rows.
     #[must_use]
     pub fn new(json: &'a [u8]) -> Option<Self> {
-        let mut plain = Plain::new(json);
-        plain.literal(b"{")?;
-        let is_at_end = plain.has(b"}");
-        Some(Self { plain, is_at_end, last: Vec::new() })
+        Items::new(json, b"{", b"}").map(|items| Self { items })
     }
 
     /// Whether every row has been gone over, and nothing is left.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.is_at_end && self.plain.rest().is_empty()
+        self.items.is_complete()
+    }
+
+    /// Where the row stands that was gone over last.
+    #[must_use]
+    pub fn last(&self) -> Range<usize> {
+        self.items.last()
     }
 
     /// Goes over the next row if it says exactly what the record says, and nothing more; gives the digits of its hash.
     /// `name` is the path as it stands in JSON.
     pub fn expect(&mut self, record: &RawRecord<'_>, name: &[u8]) -> Option<&'a [u8]> {
-        let mut plain = self.plain;
+        let mut plain = self.items.ahead();
         plain.literal(b"\"")?;
         plain.literal(name)?;
         plain.literal(b"\":{\"size\":")?;
@@ -49,21 +51,22 @@ impl<'a> Pass<'a> {
         plain.literal(b",\"ino\":")?;
         plain.literal(record.inode)?;
         plain.literal(b"}")?;
-        self.advance(plain)?;
-        self.last.clear();
-        self.last.extend_from_slice(record.path);
+        self.items.go_over(plain)?;
         Some(hash)
     }
 
-    /// Goes over the next row if it is this text, which is a whole row with this path.
-    pub fn skip(&mut self, path: &str, row: &[u8]) -> bool {
-        let mut plain = self.plain;
-        let is_here = !self.is_at_end && plain.has(row) && self.advance(plain).is_some();
-        if is_here {
-            self.last.clear();
-            self.last.extend_from_slice(path.as_bytes());
-        }
-        is_here
+    /// Goes over the next row if it is this text, which is a whole row.
+    pub fn skip(&mut self, row: &[u8]) -> bool {
+        let mut plain = self.items.ahead();
+        plain.has(row) && self.items.go_over(plain).is_some()
+    }
+
+    /// Goes over all rows of paths before this one. Gives the row of the path, which is not gone over.
+    ///
+    /// # Errors
+    /// [`OutOfOrder`] where only all rows together tell.
+    pub fn reach(&mut self, path: &[u8]) -> Result<Option<Row<'a>>, OutOfOrder> {
+        Ok(self.items.reach(path, &rows())?.map(|(row, _)| row))
     }
 
     /// Goes on to the row of a path, and over it; `None` where there is none.
@@ -71,38 +74,20 @@ impl<'a> Pass<'a> {
     /// # Errors
     /// [`OutOfOrder`] where only all rows together tell.
     pub fn find(&mut self, path: &[u8]) -> Result<Option<Row<'a>>, OutOfOrder> {
-        if path <= self.last.as_slice() && !self.last.is_empty() {
-            return Err(OutOfOrder);
-        }
-        while !self.is_at_end {
-            let mut plain = self.plain;
-            let row = plain_row(&mut plain).ok_or(OutOfOrder)?;
-            let name = row.path.as_bytes();
-            if name <= self.last.as_slice() && !self.last.is_empty() {
-                return Err(OutOfOrder);
-            }
-            if name > path {
-                return Ok(None);
-            }
-            self.last.clear();
-            self.last.extend_from_slice(name);
-            self.advance(plain).ok_or(OutOfOrder)?;
-            if name == path {
-                return Ok(Some(row));
-            }
-        }
-        Ok(None)
+        self.items.find(path, &rows())
     }
 
-    /// Stands behind the row that ends where `plain` is.
-    fn advance(&mut self, mut plain: Plain<'a>) -> Option<()> {
-        if plain.has(b"}") {
-            self.is_at_end = true;
-        } else {
-            plain.literal(b",")?;
-        }
-        self.plain = plain;
-        Some(())
+    /// Goes over all rows that are left.
+    ///
+    /// # Errors
+    /// [`OutOfOrder`] where only all rows together tell.
+    pub fn finish(&mut self) -> Result<(), OutOfOrder> {
+        self.items.finish(&rows())
+    }
+
+    /// Reads the next row and goes over it; `None` at the end, and where one does not stand as we write it.
+    pub(crate) fn read(&mut self) -> Option<Row<'a>> {
+        self.items.read(&rows())
     }
 }
 
@@ -157,11 +142,11 @@ mod tests {
         let json = rows_of(&["a", "b"]);
         let row = |path| String::from_utf8(rows_of(&[path])).unwrap().trim_matches(['{', '}']).to_owned() + "}";
         let mut pass = Pass::new(&json).unwrap();
-        assert!(!pass.skip("b", row("b").as_bytes()), "a comes first");
-        assert!(!pass.skip("a", &row("a").as_bytes()[..40]), "half a row");
-        assert!(pass.skip("a", row("a").as_bytes()));
+        assert!(!pass.skip(row("b").as_bytes()), "a comes first");
+        assert!(!pass.skip(&row("a").as_bytes()[..40]), "half a row");
+        assert!(pass.skip(row("a").as_bytes()));
         assert_eq!(pass.find(b"b").unwrap().unwrap().hash, Some(hash(1)));
-        assert!(pass.is_complete() && !pass.skip("b", row("b").as_bytes()));
+        assert!(pass.is_complete() && !pass.skip(row("b").as_bytes()));
     }
 
     #[test]

@@ -58,9 +58,7 @@ fn stage(
             Durability::Flushed => unsure::create_unsure(dir.as_fd(), temp.as_bytes())?,
             Durability::Off => super::create_new(dir.as_fd(), temp.as_bytes(), FILE_MODE)?,
         };
-        for part in parts {
-            super::write_all(&mut file, part, name)?;
-        }
+        super::write_parts(&mut file, parts, name)?;
         if durability == Durability::Flushed {
             super::flush_data(file.as_fd(), name)?;
         }

@@ -26,6 +26,8 @@ pub(in crate::store) enum Field<'a> {
     Path(&'a Path),
     /// A name, or content.
     Bytes(&'a [u8]),
+    /// Content, in pieces.
+    Parts(&'a [&'a [u8]]),
     /// A length or a mode.
     Number(u64),
 }
@@ -57,6 +59,7 @@ fn line(effect: &str, fields: &[Field<'_>]) -> String {
                 words.push(bytes(path.file_name().unwrap_or_default().as_bytes()));
             }
             Field::Bytes(text) => words.push(bytes(text)),
+            Field::Parts(parts) => words.push(bytes(&parts.concat())),
             Field::Number(number) => words.push(number.to_string()),
         }
     }
