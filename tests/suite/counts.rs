@@ -102,7 +102,48 @@ fn each_restored_file_costs_the_same_effects_and_reads() {
     assert_eq!((eleven.effects - one.effects) * 3, forty.effects - eleven.effects, "{one:?} {eleven:?} {forty:?}");
     // Create, mode, content, exchange, removal of what came out.
     assert!((eleven.effects - one.effects) / 10 <= 6, "{one:?} {eleven:?}");
-    // The new object once; what comes out once when it is stored already, and its object before and right before it goes;
-    // each with the read that finds the end.
-    assert!((forty.reads - eleven.reads) / 30 <= 8, "{eleven:?} {forty:?}");
+    // The new object once; what comes out, with the read that finds its end; its object before and right before it goes.
+    assert!((forty.reads - eleven.reads) / 30 <= 6, "{eleven:?} {forty:?}");
+}
+
+#[test]
+fn a_missing_directory_comes_with_one_rename_whatever_is_in_it() {
+    let restore_of = |files: usize, dirs: usize| {
+        let sandbox = Sandbox::new();
+        for number in 0..files {
+            sandbox.file(format!("d{}/sub/f{number:03}", number % dirs), format!("{number}\n"));
+        }
+        sandbox.settle().capture("p");
+        sandbox.sh("rm -r d*").ok();
+        let count = count(&sandbox, &traced("wt-restore -q p"));
+        let trace = std::fs::read_to_string(sandbox.x("trace")).unwrap();
+        (count, trace.lines().filter(|effect| effect.starts_with("rename-new ")).count())
+    };
+    let (few, few_renames) = restore_of(20, 2);
+    let (many, many_renames) = restore_of(80, 2);
+    assert_eq!((few_renames, many_renames), (2, 2), "{few:?} {many:?}");
+    // Create, content, mode.
+    assert_eq!(many.effects - few.effects, 3 * 60, "{few:?} {many:?}");
+    // The new object, once; its end is not looked for.
+    assert!(many.reads - few.reads <= 60 + 10, "{few:?} {many:?}");
+    let (spread, spread_renames) = restore_of(80, 8);
+    assert_eq!(spread_renames, 8, "{spread:?}");
+    // Two directories and a rename for each.
+    assert_eq!(spread.effects - many.effects, 3 * 6, "{many:?} {spread:?}");
+}
+
+#[test]
+fn a_dry_run_of_everything_missing_looks_for_no_file() {
+    let opened = |files: usize| {
+        let sandbox = Sandbox::new();
+        for number in 0..files {
+            sandbox.file(format!("d/sub/f{number:03}"), format!("{number}\n"));
+        }
+        sandbox.settle().capture("p");
+        sandbox.sh("rm -r d").ok();
+        count(&sandbox, &traced("wt-restore -q -n p"))
+    };
+    let (few, many) = (opened(20), opened(220));
+    assert_eq!((few.effects, many.effects), (0, 0));
+    assert!(many.reads - few.reads < 20, "{few:?} {many:?}");
 }

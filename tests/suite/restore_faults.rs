@@ -97,6 +97,25 @@ fn an_error_at_any_effect_is_said_and_leaves_whole_files() {
 }
 
 #[test]
+fn a_name_that_the_disk_takes_for_another_one_is_a_collision_and_the_others_come() {
+    let missing = || {
+        let sandbox = Sandbox::new();
+        sandbox.file("lost/a", "old\n").file("lost/b", "old\n").capture("p");
+        sandbox.sh("rm -r lost").ok();
+        sandbox
+    };
+    let sandbox = missing();
+    sandbox.sh("WT_TEST_TRACE=$X/trace wt-restore -q p >/dev/null").ok();
+    let trace = std::fs::read_to_string(sandbox.x("trace")).unwrap();
+    let number = trace.lines().position(|effect| effect == "create b").unwrap() + 1;
+    // What a disk says that folds case, to the second of two such names.
+    let sandbox = missing();
+    let ran = sandbox.call().env("WT_TEST_FAULT", format!("{number}:EEXIST")).run(&["wt-restore", "-q", "p"]);
+    assert_eq!(ran.exits(3), "write\tlost/a\nkeep:collision\tlost/b");
+    assert_eq!(sandbox.sh("ls lost; ls -A .iterion 2>/dev/null || true").ok(), "a");
+}
+
+#[test]
 fn nothing_is_swapped_before_everything_is_staged() {
     let sandbox = edited();
     sandbox.sh("WT_TEST_TRACE=$X/trace wt-restore -q p >/dev/null").ok();

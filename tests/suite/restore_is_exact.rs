@@ -49,6 +49,12 @@ empty_directories_come_back_and_new_ones_go: r#"
     rmdir need/me need; mkdir -p extra/x other/y/z; echo y >extra/x/f; snap restore p >/dev/null
     not test -e extra; not test -e other; test "$(stat -c %a need/me)" = 700"#
 
+a_directory_still_hands_its_group_down_to_what_comes_back: r#"
+    mkdir pkg; chmod g+s pkg; if chgrp 4321 pkg 2>/dev/null && chmod g+s pkg; then
+        mkdir -p pkg/sub/deep; echo x >pkg/sub/deep/f; snap capture p >/dev/null; rm -r pkg/sub; snap restore p >/dev/null
+        test "$(stat -c %g pkg/sub pkg/sub/deep)" = "$(printf '4321\n4321')"; test "$(cat pkg/sub/deep/f)" = x
+    fi"#
+
 directories_that_a_restore_empties_go_with_their_parents: r#"
     echo 1 >f; snap capture p >/dev/null; mkdir -p a/b a/c; echo x >a/b/x; echo y >a/c/y; snap restore p >/dev/null
     test "$(ls)" = f"#

@@ -26,10 +26,12 @@ fn race(moment: &str, again: &str, path: &str, save: &str, writes: bool) {
         .file("changed", "old\n")
         .file("gone", "old\n")
         .file("turned", "old\n")
+        .file("lost/deep/a", "old\n")
+        .file("lost/b", "old\n")
         .file("dir/a", "old\n")
         .link("link", "old");
     sandbox.capture("p");
-    let edit = "echo new >changed; rm gone; rm turned; mkdir turned; echo new >turned/x; rm -r dir; echo new >dir; ln -sfn new link; echo new >added; snap capture q";
+    let edit = "echo new >changed; rm gone; rm -r lost; rm turned; mkdir turned; echo new >turned/x; rm -r dir; echo new >dir; ln -sfn new link; echo new >added; snap capture q";
     sandbox.sh(edit).ok();
     let hook = format!(
         "{moment}{again}=cd $W; P={path}; echo ran >>$X/ran; {{ {save}; }} 2>/dev/null && echo saved >>$X/saved"
@@ -55,7 +57,7 @@ fn race(moment: &str, again: &str, path: &str, save: &str, writes: bool) {
 #[test]
 fn whoever_saves_during_a_restore_loses_nothing() {
     for moment in MOMENTS {
-        for path in ["changed", "gone", "turned", "dir", "link", "added"] {
+        for path in ["changed", "gone", "turned", "dir", "link", "added", "lost"] {
             for (save, writes) in SAVES {
                 race(moment, "", path, save, writes);
             }
@@ -112,6 +114,45 @@ fn a_directory_that_becomes_a_link_out_is_never_followed() {
         assert!(matches!(ran.code, 0 | 3 | 8), "{moment}: {}", ran.text());
         before.assert_same(&crate::sandbox::Tree::with_stat(&sandbox.x("out")), moment);
     }
+}
+
+/// Two directories are missing; while the restore stages them somebody makes one of them, with a file of theirs in it.
+fn made_meanwhile(options: &[&str]) -> (Sandbox, crate::sandbox::Ran) {
+    let sandbox = Sandbox::new();
+    sandbox
+        .file("lost/a", "old\n")
+        .file("lost/deep/b", "old\n")
+        .file("lost/deep/c", "old\n")
+        .file("too/d", "old\n");
+    sandbox.dir("lost/empty").capture("p");
+    sandbox.sh("rm -r lost too; snap capture q; echo r >kept").ok();
+    let hook = "before-swap=mkdir -p $W/lost/deep; echo human >$W/lost/deep/b; echo mine >$W/lost/mine";
+    let words = [&["wt-restore", "p"], options].concat();
+    let ran = sandbox.call().env("WT_TEST_HOOK", hook).run(&words);
+    (sandbox, ran)
+}
+
+#[test]
+fn a_directory_that_somebody_makes_meanwhile_is_theirs_and_the_rest_comes_into_it() {
+    let (sandbox, ran) = made_meanwhile(&["lost", "too"]);
+    let said = "write\tlost/a\nkeep:changed\tlost/deep/b\nwrite\tlost/deep/c\nwrite\tlost/empty/\nwrite\ttoo/d";
+    assert_eq!(ran.exits(3), said);
+    assert_eq!(
+        sandbox.sh("cat lost/a lost/deep/b lost/deep/c lost/mine too/d; ls -d lost/empty").ok(),
+        "old\nhuman\nold\nmine\nold\nlost/empty"
+    );
+    assert_eq!(sandbox.sh("ls -A .iterion 2>/dev/null || true").ok(), "");
+}
+
+#[test]
+fn all_or_nothing_takes_a_directory_back_that_came_whole_and_one_that_did_not() {
+    let (sandbox, ran) = made_meanwhile(&["--all-or-nothing", "lost", "too"]);
+    ran.fails(5);
+    assert_eq!(
+        sandbox.sh("find lost too -type f 2>/dev/null | sort; cat lost/deep/b lost/mine").ok(),
+        "lost/deep/b\nlost/mine\nhuman\nmine"
+    );
+    assert_eq!(sandbox.sh("ls -A .iterion 2>/dev/null || true").ok(), "");
 }
 
 #[test]

@@ -55,12 +55,7 @@ impl Look<'_> {
     pub fn at(&self, target: &Manifest) -> Result<Now> {
         let limits = Limits { files_max: u64::MAX, cap_bytes: self.cap_bytes };
         let identities = self.history.store_identities()?;
-        let (scan, rows) = std::thread::scope(|scope| {
-            let rows = scope.spawn(|| self.index.rows().unwrap_or_default());
-            let scan = Scan::take(self.workspace, &identities, limits, None);
-            (scan, rows.join().unwrap_or_default())
-        });
-        let scan = scan?;
+        let scan = Scan::take(self.workspace, &identities, limits, None)?;
         let mut records = Vec::new();
         scan.tree.for_each(|path, entry| {
             if self.limits.is_empty()
@@ -70,7 +65,7 @@ impl Look<'_> {
             }
         });
         let (mut entries, mut gaps) = (Vec::new(), Vec::new());
-        for record in known::fill(self.workspace, &rows, self.cap_bytes, records, |_| true)? {
+        for record in known::fill(self.workspace, self.index, self.cap_bytes, records, |_| true)? {
             self.take(record, &mut entries, &mut gaps)?;
         }
         self.add_dirs_that_only_hold_ignored(target, &mut entries);

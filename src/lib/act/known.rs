@@ -4,29 +4,28 @@
 //! Whoever only compares needs no more, and one look into the pool for each file would be half of all it does. Who is
 //! going to destroy those bytes asks the pool for them, and a capture asks for all ([`super::hashing::StatCache`]).
 
-use std::iter::Peekable;
-
 use super::hashing::{self, Hashing};
 use crate::error::Result;
-use crate::history::rows::Row;
+use crate::history::index::Index;
+use crate::history::rows::{self, Pass, Row, Seen};
 use crate::store::id::ObjectId;
 use crate::store::relpath::RelPath;
 use crate::stream::record::{Content, EntryKind, Record};
 use crate::tree::root::Workspace;
 
-/// Fills in the content of all records that are wanted: from the rows, or by reading. Records and rows are sorted by path
-/// bytes. A record whose path vanished is dropped, one whose kind changed is what it is now.
+/// Fills in the content of all records that are wanted: from the index, or by reading. Records are sorted by path bytes. A
+/// record whose path vanished is dropped, one whose kind changed is what it is now.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] for what is not a fact about a file.
 pub(super) fn fill(
     workspace: &Workspace,
-    rows: &[Row<'_>],
+    index: &Index,
     cap_bytes: u64,
     mut records: Vec<Record>,
     is_wanted: impl Fn(&RelPath) -> bool,
 ) -> Result<Vec<Record>> {
-    let mut rows = rows.iter().peekable();
+    let mut rows = Rows::of(index);
     let unread: Vec<Record> = records
         .extract_if(.., |record| {
             let needs_content =
@@ -34,7 +33,7 @@ pub(super) fn fill(
             if !needs_content || !is_wanted(&record.path) {
                 return false;
             }
-            match content(&mut rows, record) {
+            match rows.content(record) {
                 Some(id) => record.content = Content::Object(id),
                 None => return true,
             }
@@ -50,10 +49,33 @@ pub(super) fn fill(
     Ok(records)
 }
 
-/// What the next row says of a record, if it has exactly its path and stat.
-fn content<'r>(rows: &mut Peekable<impl Iterator<Item = &'r Row<'r>>>, record: &Record) -> Option<ObjectId> {
-    let path = record.path.as_bytes();
-    while rows.next_if(|row| row.path.as_bytes() < path).is_some() {}
-    let row = rows.peek().filter(|row| row.path.as_bytes() == path)?;
-    hashing::seen(record).filter(|seen| row.describes(*seen)).and(row.hash)
+/// The rows of the stat cache, asked in the order of paths.
+struct Rows<'a> {
+    index: &'a Index,
+    /// They are gone over once and not kept, as long as they stand in order.
+    pass: Option<Pass<'a>>,
+    /// All of them, where they do not; rows that cannot be understood are none.
+    all: Vec<Row<'a>>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(index: &'a Index) -> Self {
+        let pass = Pass::new(index.rows_json());
+        let all = if pass.is_none() { index.rows().unwrap_or_default() } else { Vec::new() };
+        Self { index, pass, all }
+    }
+
+    /// What the row of a record says, if it has exactly its path and stat.
+    fn content(&mut self, record: &Record) -> Option<ObjectId> {
+        let (path, seen) = (record.path.to_str()?, hashing::seen(record)?);
+        let hash = |row: &Row<'_>, seen: Seen| row.hash.filter(|_| row.describes(seen));
+        if let Some(pass) = &mut self.pass {
+            if let Ok(found) = pass.find(path.as_bytes()) {
+                return hash(&found?, seen);
+            }
+            self.pass = None;
+            self.all = self.index.rows().unwrap_or_default();
+        }
+        hash(rows::find(&self.all, path)?, seen)
+    }
 }

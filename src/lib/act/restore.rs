@@ -4,9 +4,10 @@
 //! ```text
 //! look      rules once, walk once, hash what the stat cache does not know         current
 //! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness
-//! stage     all new content, verified while it is copied, beside the live files   stage
+//! stage     all new content, verified while it is copied, beside the live files   stage, staging, bulk
 //! swap      exchange, compare what came out, exchange back if it is not what      swap
-//!           was planned; delete by renaming into the staging area
+//!           was planned; delete by renaming into the staging area; a directory     fresh
+//!           that is missing comes whole
 //! clear     what was displaced goes only if it still is what the store has        salvage
 //! ```
 //!
@@ -17,12 +18,15 @@ mod bulk;
 mod compare;
 mod current;
 mod dirs;
+mod emptied;
+mod fresh;
 mod plan;
 mod planner;
 mod report;
 mod salvage;
 mod single;
 mod stage;
+mod staging;
 mod swap;
 mod undo;
 mod witness;
@@ -34,13 +38,14 @@ use crate::history::History;
 use crate::history::covers::CoverageRules;
 use crate::history::index::Index;
 use crate::history::manifest::Manifest;
-use crate::history::rows::Row;
 use crate::store::id::SnapshotId;
 use crate::store::lock::Mode;
 use crate::store::pool::Pool;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::quote;
 use crate::tree::root::{InheritedLock, Workspace};
+
+use salvage::Leftovers;
 
 pub use plan::{Action, Reason};
 pub use report::{Line, Report};
@@ -134,39 +139,30 @@ pub struct Place<'a> {
 /// `all_or_nothing` when something would be left out, [`Kind::Conflict`] for a lock not had in time, [`Kind::Io`].
 /// Nothing was changed then, except that after [`Kind::Io`] in mid-swap some files may be new and the others old.
 pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report> {
-    std::thread::scope(|scope| {
-        // The rows are read while manifest and workspace are.
-        let rows = scope.spawn(|| index.rows().unwrap_or_default());
-        run_with(place, index, request, || rows.join().unwrap_or_default())
-    })
-}
-
-fn run_with<'r>(
-    place: &Place<'_>,
-    index: &Index,
-    request: &Request,
-    rows: impl FnOnce() -> Vec<Row<'r>>,
-) -> Result<Report> {
     let Place { workspace, history, inherited_lock } = *place;
-    let target = history.manifest(&request.target)?;
-    refuse_other_root(workspace, &target, request.relocate)?;
-    let edited_since = match &request.keep_edited {
-        Some(id) => Some(history.manifest(id)?),
-        None => None,
-    };
     let _workspace_lock = workspace.lock(Mode::Exclusive, inherited_lock, history.store().patience())?;
     let pool = Pool::open(history.store())?;
     let _pool_lock = match &pool {
         Some(pool) => pool.lock(Mode::Shared)?,
         None => None,
     };
-    let mut leftovers = Report::empty(&target);
-    if !request.dry_run {
-        salvage::clear_leftovers(workspace, history, &mut leftovers)?;
-    }
-    let current = current::Current::look(workspace, history, rows, &target, request)?;
+    let mut leftovers = Leftovers::default();
+    // Nothing is changed before it is certain that the target can be had.
+    let (recorded, scan) = if !request.dry_run && salvage::has_leftovers(workspace) {
+        let recorded = Recorded::read(workspace, history, request)?;
+        leftovers = salvage::clear_leftovers(workspace, history)?;
+        (recorded, current::walk(workspace, history)?)
+    } else {
+        let (recorded, scan) = std::thread::scope(|scope| {
+            let reading = scope.spawn(|| Recorded::read(workspace, history, request));
+            let scan = current::walk(workspace, history);
+            (reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), scan)
+        });
+        (recorded?, scan?)
+    };
+    let Recorded { target, edited_since } = recorded;
+    let current = current::Current::of(scan, workspace, index, &target, request)?;
     let covers = CoverageRules::load(&target, pool.as_ref())?;
-    let mut witness = witness::Witness::new(history, pool.as_ref(), index, &target)?;
     let planner = planner::Planner {
         workspace,
         current: &current,
@@ -175,14 +171,15 @@ fn run_with<'r>(
         edited_since: edited_since.as_ref(),
         request,
     };
-    let plan = planner.plan(&mut witness)?;
+    let mut witness = witness::Witness::new(history, pool.as_ref(), index, &target, planner.displaced())?;
+    let mut plan = planner.plan(&mut witness)?;
     plan.check_objects(pool.as_ref(), &target)?;
     if request.all_or_nothing && plan.leaves_something_out() {
         return Err(plan.refusal());
     }
-    let mut report = Report::of(&plan, &target, current.warnings);
+    let warnings = current.warnings.iter().cloned().chain(leftovers.warnings).collect();
+    let mut report = Report::of(&mut plan, &target, warnings);
     report.salvaged = leftovers.salvaged;
-    report.warnings.extend(leftovers.warnings);
     let named = request.scope.iter().flat_map(|scope| &scope.paths).chain(&request.protect);
     for path in named {
         let is_known = target.entry(path).is_some()
@@ -204,6 +201,21 @@ fn run_with<'r>(
     }
     swap::carry_out(place, pool, &target, plan, request, &witness, &mut report)?;
     Ok(report)
+}
+
+/// What the snapshots of a request record.
+struct Recorded {
+    target: Manifest,
+    edited_since: Option<Manifest>,
+}
+
+impl Recorded {
+    fn read(workspace: &Workspace, history: &History, request: &Request) -> Result<Self> {
+        let target = history.manifest(&request.target)?;
+        refuse_other_root(workspace, &target, request.relocate)?;
+        let edited_since = request.keep_edited.as_ref().map(|id| history.manifest(id)).transpose()?;
+        Ok(Self { target, edited_since })
+    }
 }
 
 pub(super) fn refuse_other_root(workspace: &Workspace, target: &Manifest, relocate: bool) -> Result<()> {

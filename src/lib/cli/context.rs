@@ -262,6 +262,7 @@ pub(super) fn arm_seam() {
             "kill" => seam::Fault::Kill,
             "ENOSPC" => seam::Fault::Fail(rustix::io::Errno::NOSPC),
             "EIO" => seam::Fault::Fail(rustix::io::Errno::IO),
+            "EEXIST" => seam::Fault::Fail(rustix::io::Errno::EXIST),
             "EACCES" => seam::Fault::Fail(rustix::io::Errno::ACCESS),
             "EMFILE" => seam::Fault::Fail(rustix::io::Errno::MFILE),
             _ => return None,

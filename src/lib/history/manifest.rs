@@ -16,6 +16,7 @@
 //! changed once published. A reader rejects a manifest whole for one bad path, hash or duplicate: half a truth would
 //! delete files.
 
+mod contents;
 mod cut;
 mod plain;
 mod read;

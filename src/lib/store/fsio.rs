@@ -65,6 +65,20 @@ pub fn create_new(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<Fil
     Ok(fd.into())
 }
 
+/// As [`create_new`] with [`FILE_MODE`], for whoever sets the final mode afterwards: until then the umask may have taken
+/// something away from it.
+///
+/// # Errors
+/// As [`create_new`].
+pub fn create_private(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
+    point("create", shown(name))?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = rustix::fs::openat(dir, name, flags, permission_bits(FILE_MODE))?;
+    let mode = Field::Number(FILE_MODE.into());
+    note("create", &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), mode]);
+    Ok(fd.into())
+}
+
 /// Sets the permission bits of an open file or directory.
 ///
 /// # Errors

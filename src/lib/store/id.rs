@@ -264,6 +264,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_byte_at_each_place_of_an_object_id_is_a_digit_or_refused() {
+        for place in 0..64 {
+            for byte in 0..=255_u8 {
+                let mut text = [b'7'; 64];
+                text[place] = byte;
+                let digits = std::str::from_utf8(&text).ok().filter(|_| !byte.is_ascii_uppercase());
+                let expected = digits.and_then(|digits| hex::decode(digits).ok());
+                let parsed = ObjectId::parse(&text).map(|id| id.as_bytes().to_vec());
+                assert_eq!(parsed, expected, "{byte} at {place}");
+            }
+        }
+    }
+
+    #[test]
     fn object_ids_are_64_lower_hex_digits_and_nothing_else() {
         let good = "a3".repeat(32);
         assert_eq!(ObjectId::parse(good.as_bytes()).unwrap().to_string(), good);

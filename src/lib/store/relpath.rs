@@ -121,7 +121,7 @@ impl RelPath {
     /// The directory it lies in; `None` for an entry of the workspace root.
     #[must_use]
     pub fn parent(&self) -> Option<&Self> {
-        let slash = self.0.iter().rposition(|b| *b == b'/')?;
+        let slash = memchr::memrchr(b'/', &self.0)?;
         Some(crate::sys::relpath_from_bytes(self.0.get(..slash)?))
     }
 

@@ -75,14 +75,16 @@ pub fn contradiction<T>(sorted: &[T], path: impl Fn(&T) -> &RelPath) -> Option<S
             return Some(format!("path {} stands twice", quote::name(path(a).as_bytes())));
         }
     }
-    let mut last_parent = None;
+    let mut last_parent: Option<&RelPath> = None;
     for item in sorted {
         let parent = path(item).parent();
         if parent == last_parent {
             continue;
         }
-        last_parent = parent;
-        for ancestor in path(item).ancestors() {
+        // What is above the item before, too, was looked for with that.
+        let before = std::mem::replace(&mut last_parent, parent);
+        let is_new = |dir: &&RelPath| !before.is_some_and(|before| before.is_within(dir));
+        for ancestor in path(item).ancestors().take_while(is_new) {
             if sorted.binary_search_by(|other| path(other).cmp(ancestor)).is_ok() {
                 return Some(format!(
                     "path {} cannot lie below {}",

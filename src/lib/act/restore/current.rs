@@ -1,9 +1,10 @@
 //! [`Current`]: the workspace as a restore finds it, every included path with its content known or known to be unknown.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
@@ -12,8 +13,8 @@ use super::Request;
 use crate::act::known;
 use crate::error::{Error, Result};
 use crate::history::History;
+use crate::history::index::Index;
 use crate::history::manifest::{Manifest, Node};
-use crate::history::rows::Row;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{Content, EntryKind, GapReason, Record};
 use crate::tree::beneath;
@@ -28,6 +29,8 @@ use crate::tree::stat::FileStat;
 pub(super) enum Now<'a> {
     /// Nothing is there.
     Absent,
+    /// Nothing is there, because a directory above it is missing: the topmost of those.
+    Missing(Rc<RelPathBuf>),
     /// The walk found it.
     Known(&'a Record),
     /// A directory with something in it.
@@ -50,23 +53,31 @@ pub(super) struct Current {
     pub(super) ignored: Vec<RelPathBuf>,
     /// Places of records by inode, for file systems that fold case; made when it is asked for.
     by_inode: OnceCell<HashMap<u64, usize>>,
+    /// The missing directory that was met last. Whoever asks in the order of paths asks for all that lies below it in a row.
+    missing: RefCell<Option<Rc<RelPathBuf>>>,
     pub(super) warnings: Vec<String>,
 }
 
+/// Reads the rules and walks.
+pub(super) fn walk(workspace: &Workspace, history: &History) -> Result<Scan> {
+    let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
+    Scan::take(workspace, &history.store_identities()?, limits, None)
+}
+
 impl Current {
-    /// Walks once and hashes what the rows of the stat cache do not tell, as far as the request reaches. `rows` is asked
-    /// when the walk is done.
-    pub(super) fn look<'r>(
+    /// Takes what a walk found and hashes what the stat cache does not tell, as far as the request reaches.
+    pub(super) fn of(
+        scan: Scan,
         workspace: &Workspace,
-        history: &History,
-        rows: impl FnOnce() -> Vec<Row<'r>>,
+        index: &Index,
         target: &Manifest,
         request: &Request,
     ) -> Result<Self> {
-        let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
-        let Scan { outset, tree } = Scan::take(workspace, &history.store_identities()?, limits, None)?;
+        let Scan { outset, tree } = scan;
         let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
-        let (mut records, mut ignored) = (Vec::new(), Vec::new());
+        // A workspace holds about what a snapshot of it does: room for half as much again would be taken for nothing.
+        let mut records = Vec::with_capacity(target.entries.len() + target.entries.len() / 64);
+        let mut ignored = Vec::new();
         tree.visit(|path, found| match found {
             Found::Ignored(_) => ignored.push(path.to_owned()),
             Found::Entry(entry) => {
@@ -78,9 +89,16 @@ impl Current {
             }
         });
         drop(tree);
-        let records = known::fill(workspace, &rows(), u64::MAX, records, in_scope)?;
+        let records = known::fill(workspace, index, u64::MAX, records, in_scope)?;
         let warnings = outset.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self { rules: outset.rules, records, ignored, by_inode: OnceCell::new(), warnings })
+        Ok(Self {
+            rules: outset.rules,
+            records,
+            ignored,
+            by_inode: OnceCell::new(),
+            missing: RefCell::default(),
+            warnings,
+        })
     }
 
     /// What the walk found at a path.
@@ -152,7 +170,19 @@ impl Current {
                 return Ok(if is_empty_dir { Now::Absent } else { Now::Beneath(record) });
             }
         }
-        match examine(workspace, path) {
+        let known = self.missing.borrow().clone();
+        if let Some(dir) = known.filter(|dir| path.parent().is_some_and(|parent| parent.is_within(dir))) {
+            return Ok(Now::Missing(dir));
+        }
+        let dir = beneath::open_dir(workspace.fd(), path.parent());
+        if let (Err(error), Some(parent)) = (&dir, path.parent())
+            && error.kind() == io::ErrorKind::NotFound
+        {
+            let dir = Rc::new(topmost_missing(workspace, parent).to_owned());
+            *self.missing.borrow_mut() = Some(Rc::clone(&dir));
+            return Ok(Now::Missing(dir));
+        }
+        match dir.and_then(|dir| examine_in(&dir, path)) {
             Ok(stat) if stat.kind == EntryKind::Dir => Ok(Now::Dir),
             Ok(stat) => Ok(match self.record_of_inode(stat.inode) {
                 Some(record) if folds_to(path, &record.path) && !self.is_ignored(path, stat.kind) => {
@@ -171,14 +201,31 @@ impl Current {
 
 /// Whether two paths are one on a disk that folds case.
 pub(super) fn folds_to(a: &RelPath, b: &RelPath) -> bool {
-    let folded = |path: &RelPath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
     folded(a) == folded(b)
+}
+
+/// What is the same for paths that are one on a disk that folds case.
+pub(super) fn folded(path: &RelPath) -> String {
+    String::from_utf8_lossy(path.as_bytes()).to_lowercase()
+}
+
+/// The topmost directory that is not there: a missing one, or one above it. What comes to be there later is met when the
+/// directory is to get its place: nothing is ever put over anything then.
+fn topmost_missing<'p>(workspace: &Workspace, missing: &'p RelPath) -> &'p RelPath {
+    let is_missing = |dir: &&RelPath| {
+        let opened = beneath::open_dir(workspace.fd(), Some(dir));
+        opened.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    missing.ancestors().take_while(is_missing).last().unwrap_or(missing)
 }
 
 /// Stats a path without following a link anywhere in it.
 pub(super) fn examine(workspace: &Workspace, path: &RelPath) -> io::Result<FileStat> {
-    let dir = beneath::open_dir(workspace.fd(), path.parent())?;
-    Ok(rustix::fs::statat(dir.as_fd(), path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.into())
+    examine_in(&beneath::open_dir(workspace.fd(), path.parent())?, path)
+}
+
+fn examine_in(dir: &OwnedFd, path: &RelPath) -> io::Result<FileStat> {
+    Ok(rustix::fs::statat(dir, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.into())
 }
 
 /// Whether a big file is not worth hashing: above the cap, and not what the target holds.

@@ -14,7 +14,7 @@ use crate::tree::stat::FileStat;
 /// Directories held open at a time.
 const OPEN_MAX: usize = 64;
 /// Mode of a directory that the target implies and does not record (facts 1.1).
-const IMPLIED_MODE: u32 = 0o755;
+pub(super) const IMPLIED_MODE: u32 = 0o755;
 /// What a directory needs for its entries to be changed.
 const OWNER_ALL: u32 = 0o700;
 

@@ -197,6 +197,11 @@ pub(super) enum Work {
         /// The target's entries in it, and their steps.
         entries: Vec<(usize, usize)>,
     },
+    /// Puts a whole directory where there is none.
+    PutNewTree {
+        /// The target's entries in it, and their steps.
+        entries: Vec<(usize, usize)>,
+    },
     /// Sets a mode.
     Chmod {
         /// The step.
@@ -234,6 +239,7 @@ impl Work {
             Self::PutTree { replaces: (_, step), entries } => {
                 std::iter::once(*step).chain(entries.iter().map(|(_, step)| *step)).collect()
             }
+            Self::PutNewTree { entries } => entries.iter().map(|(_, step)| *step).collect(),
         }
     }
 
@@ -241,11 +247,16 @@ impl Work {
     pub(super) fn entries(&self) -> Vec<usize> {
         match self {
             Self::Put { entry, .. } | Self::PutOverTree { entry, .. } => vec![*entry],
-            Self::PutTree { entries, .. } => entries.iter().map(|(entry, _)| *entry).collect(),
+            Self::PutTree { entries, .. } | Self::PutNewTree { entries } => {
+                entries.iter().map(|(entry, _)| *entry).collect()
+            }
             Self::Chmod { .. } | Self::Remove { .. } | Self::RemoveDir { .. } => Vec::new(),
         }
     }
 }
+
+/// So many pieces of work are looked back for the one of a missing directory.
+const OTHERS_BETWEEN_MAX: usize = 4;
 
 /// What a restore will do.
 #[derive(Debug, Default)]
@@ -306,6 +317,21 @@ impl Plan {
 
     pub(super) fn push(&mut self, path: &RelPathBuf, work: Work) {
         self.ops.push(Op { path: path.clone(), work });
+    }
+
+    /// Adds an entry to the work of the missing directory that it lies in. All entries of one directory come one after the
+    /// other, and hardly any other work between them.
+    pub(super) fn push_into_new_tree(&mut self, root: &RelPathBuf, entry: usize, step: usize) {
+        for op in self.ops.iter_mut().rev().take(OTHERS_BETWEEN_MAX) {
+            if let Work::PutNewTree { entries } = &mut op.work
+                && op.path == *root
+            {
+                entries.push((entry, step));
+                return;
+            }
+        }
+        // A second piece of work for the same directory finds it there, and then each path gets its place by itself.
+        self.push(root, Work::PutNewTree { entries: vec![(entry, step)] });
     }
 
     /// Finds out before anything is changed that every object to be written is there, with the right size.

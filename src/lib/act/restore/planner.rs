@@ -4,13 +4,14 @@
 //! two leave empty. Where a directory stands in the way of a file or the reverse, everything that takes part becomes
 //! one step of work, so that a kill in the middle leaves one of the two and nothing of both.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::current::{Current, Now};
 use super::plan::{Action, Plan, Reason, Work};
 use super::witness::Witness;
 use super::{Request, Scope};
 use crate::act::intake::{Intake, Sink};
+use crate::act::prune::mark::IdSet;
 use crate::error::Result;
 use crate::history::covers::CoverageRules;
 use crate::history::manifest::{Entry, Manifest, Node};
@@ -35,7 +36,7 @@ struct Draft<'d, 'w> {
     witness: &'d mut Witness<'w>,
     /// Entries that cannot be written before a file or link above them is out of the way.
     beneath: BTreeMap<RelPathBuf, Vec<usize>>,
-    /// Paths that are dealt with, but for those in `in_target`.
+    /// Paths that are dealt with, but for the target's entries; of those, records are marked in `in_target`.
     done: HashSet<RelPathBuf>,
     /// For each record whether the target has an entry of its path: those are dealt with.
     in_target: Vec<bool>,
@@ -44,6 +45,22 @@ struct Draft<'d, 'w> {
 }
 
 impl<'a> Planner<'a> {
+    /// The contents that a restore may have to displace: whatever is in scope and not as the target records it.
+    pub(super) fn displaced(&self) -> IdSet {
+        let mut displaced = IdSet::default();
+        let mut entries = self.target.entries.iter().peekable();
+        for record in &self.current.records {
+            while entries.next_if(|entry| entry.path < record.path).is_some() {}
+            let entry = entries.peek().filter(|entry| entry.path == record.path);
+            if let Content::Object(id) = record.content
+                && !entry.is_some_and(|entry| is_as_recorded(entry, record))
+            {
+                displaced.insert(id);
+            }
+        }
+        displaced
+    }
+
     pub(super) fn plan(&self, witness: &mut Witness<'_>) -> Result<Plan> {
         let plan = Plan::default();
         let records = &self.current.records;
@@ -117,7 +134,6 @@ impl<'a> Planner<'a> {
     ) -> Result<()> {
         let (path, kind) = (&entry.path, entry.node.kind());
         let is_dir = kind == EntryKind::Dir;
-        draft.done.insert(path.clone());
         let now = match record {
             Some(record) => Now::Known(record),
             None => self.current.at_unrecorded(self.workspace, path)?,
@@ -142,6 +158,10 @@ impl<'a> Planner<'a> {
             Now::Absent => {
                 let step = draft.plan.add(path, is_dir, Action::Write, None);
                 draft.plan.push(path, Work::Put { step, entry: number, replaces: None });
+            }
+            Now::Missing(dir) => {
+                let step = draft.plan.add(path, is_dir, Action::Write, None);
+                draft.plan.push_into_new_tree(&dir, number, step);
             }
             Now::Known(record) if record.kind == EntryKind::Dir && !record.hides_subtree() && !is_dir => {
                 self.plan_over_tree(draft, number, entry)?;
@@ -319,6 +339,7 @@ impl<'a> Planner<'a> {
     fn report_hidden(&self, draft: &mut Draft<'_, '_>) {
         for path in self.request.scope.iter().flat_map(Scope::exact_paths) {
             let is_settled = draft.done.contains(path)
+                || self.target.entry(path).is_some()
                 || self.current.record(path).is_some()
                 || self.target.gap_over(path).is_some();
             if is_settled {
@@ -355,65 +376,6 @@ impl<'a> Planner<'a> {
         let work = if is_dir { Work::RemoveDir { step } } else { Work::Remove { step, old: record.clone() } };
         draft.plan.push(path, work);
         Ok(())
-    }
-
-    /// Directories that lose everything they had go too, unless the rules leave them out or the target has them.
-    fn plan_emptied(&self, plan: &mut Plan, filled: &[usize]) {
-        if filled.is_empty() && !plan.steps.iter().any(|step| step.action == Action::Delete) {
-            return;
-        }
-        let gone: BTreeSet<RelPathBuf> =
-            plan.steps.iter().filter(|step| step.action == Action::Delete).map(|step| step.path.clone()).collect();
-        let written: HashSet<&RelPath> =
-            plan.steps.iter().filter(|step| step.action == Action::Write).map(|step| &*step.path).collect();
-        let stays = self.current.records.iter().map(|record| &*record.path).filter(|path| !gone.contains(*path));
-        let ignored = self.current.ignored.iter().map(|path| &**path);
-        let mut inhabited: HashSet<&RelPath> = HashSet::new();
-        for path in stays.chain(ignored).chain(written.iter().copied()) {
-            for dir in path.ancestors() {
-                if !inhabited.insert(dir) {
-                    break;
-                }
-            }
-        }
-        let is_wanted = |dir: &RelPath| self.target.entry(dir).is_some_and(|entry| entry.node == Node::Dir);
-        let mut emptied: BTreeSet<RelPathBuf> = BTreeSet::new();
-        for path in &gone {
-            for dir in path.ancestors() {
-                // Where a file is put in the place of a directory, all of that went out with it.
-                let is_replaced = std::iter::once(dir).chain(dir.ancestors()).any(|dir| written.contains(dir));
-                let stays =
-                    inhabited.contains(dir) || is_wanted(dir) || self.current.is_ignored(dir, EntryKind::Dir);
-                if is_replaced || stays || self.is_spared_dir(dir) || gone.contains(dir) {
-                    break;
-                }
-                if !emptied.insert(dir.to_owned()) {
-                    break;
-                }
-            }
-        }
-        let modes: Vec<_> = filled
-            .iter()
-            .filter_map(|number| Some((*number, self.target.entries.get(*number)?)))
-            .filter(|(_, entry)| !inhabited.contains(&*entry.path) && !self.is_spared_dir(&entry.path))
-            .collect();
-        // Deepest first, so that each is empty when its turn comes.
-        for dir in emptied.iter().rev() {
-            let step = plan.add(dir, true, Action::Delete, None);
-            plan.push(dir, Work::RemoveDir { step });
-        }
-        for (number, entry) in modes {
-            let Ok(stat) = super::current::examine(self.workspace, &entry.path) else { continue };
-            if stat.mode != entry.mode {
-                let step = plan.add(&entry.path, true, Action::Chmod, None);
-                let old = crate::tree::scan::record_of(&entry.path, &stat);
-                plan.push(&entry.path, Work::Chmod { step, entry: number, old });
-            }
-        }
-    }
-
-    fn is_spared_dir(&self, dir: &RelPath) -> bool {
-        self.request.protect.iter().any(|protected| dir.is_within(protected) || protected.is_within(dir))
     }
 }
 

@@ -81,21 +81,18 @@ pub struct Counts {
 }
 
 impl Report {
-    pub(super) fn of(plan: &Plan, target: &Manifest, warnings: Vec<String>) -> Self {
+    /// Takes the steps over: the work of the plan only names their places.
+    pub(super) fn of(plan: &mut Plan, target: &Manifest, warnings: Vec<String>) -> Self {
         Self {
             target: target.id.clone(),
-            lines: plan.steps.clone(),
+            lines: std::mem::take(&mut plan.steps),
             gaps: target.gaps.clone(),
-            lost_gaps: plan.lost_gaps.clone(),
+            lost_gaps: std::mem::take(&mut plan.lost_gaps),
             warnings,
             forced: None,
             unknown: Vec::new(),
             salvaged: Vec::new(),
         }
-    }
-
-    pub(super) fn empty(target: &Manifest) -> Self {
-        Self::of(&Plan::default(), target, Vec::new())
     }
 
     pub(super) fn keep(&mut self, step: usize, reason: Reason) {

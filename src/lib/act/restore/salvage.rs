@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::RawDir;
 
-use super::report::{Report, Salvaged};
+use super::report::Salvaged;
 use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
 use super::witness::{self, Witness};
 use crate::act::intake::{Intake, Sink};
@@ -49,9 +49,30 @@ struct Journal {
     lifted: Vec<(Option<RelPathBuf>, u32)>,
 }
 
+/// What came of clearing up after restores that were killed.
+#[derive(Default)]
+pub(super) struct Leftovers {
+    pub(super) salvaged: Vec<Salvaged>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Whether a killed restore may have left something to be cleared: an area, or the empty directory of one.
+pub(super) fn has_leftovers(workspace: &Workspace) -> bool {
+    let is_area = |name: &Vec<u8>, prefix: &str| is_area_name(name, prefix.as_bytes());
+    let fallback_prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
+    let project = RelPathBuf::join(None, layout::PROJECT_DIR.as_bytes());
+    let inside = beneath::open_dir(workspace.fd(), Some(&project)).and_then(|dir| names_in(&dir));
+    let has_inside =
+        inside.is_ok_and(|names| names.is_empty() || names.iter().any(|name| is_area(name, AREA_PREFIX)));
+    let beside = beneath::open_dir(workspace.fd(), None).and_then(|dir| names_in(&dir));
+    // What cannot be listed is said by whoever clears.
+    has_inside || beside.map_or(true, |names| names.iter().any(|name| is_area(name, &fallback_prefix)))
+}
+
 /// Clears the areas of restores that were killed. The caller holds the workspace lock: no restore is at work. What
 /// cannot be cleared is said and left; it must not keep anybody from restoring.
-pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: &mut Report) -> Result<()> {
+pub(super) fn clear_leftovers(workspace: &Workspace, history: &History) -> Result<Leftovers> {
+    let mut leftovers = Leftovers::default();
     let project = RelPathBuf::join(None, layout::PROJECT_DIR.as_bytes());
     let fallback_prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
     for (dir, prefix) in [(Some(&project), AREA_PREFIX), (None, fallback_prefix.as_str())] {
@@ -66,13 +87,13 @@ pub(super) fn clear_leftovers(workspace: &Workspace, history: &History, report: 
             }
             let area = RelPathBuf::join(dir.map(|dir| &**dir), &name);
             match clear(workspace, history, &area, &Clearing::default(), None) {
-                Ok(salvaged) => report.salvaged.extend(salvaged),
-                Err(error) => report.warnings.push(format!("a killed restore is not cleared up: {error}")),
+                Ok(salvaged) => leftovers.salvaged.extend(salvaged),
+                Err(error) => leftovers.warnings.push(format!("a killed restore is not cleared up: {error}")),
             }
         }
     }
     remove_empty_project_dir(workspace);
-    Ok(())
+    Ok(leftovers)
 }
 
 /// Whether a name is one that we give to an area: the prefix, and two numbers with a dash between them.

@@ -37,20 +37,37 @@ impl Swapper<'_, '_> {
             created
         };
         match done {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let stat = self.dirs.with_parent(path, |dir| stat_at(dir, name))?;
-                let ours = stat.is_some_and(|stat| self.placed.contains(&(stat.device, stat.inode)));
-                return Ok(Outcome::Left(if ours { Reason::Collision } else { Reason::Changed }));
+            Ok(()) => {
+                self.placed_unseen.push(entry);
+                Ok(Outcome::Done)
             }
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.left_to_another(path),
+            Err(error) => Err(error),
         }
-        self.note_placed(path)?;
-        Ok(Outcome::Done)
+    }
+
+    /// Why a path is left whose name is taken.
+    pub(super) fn left_to_another(&mut self, path: &RelPath) -> io::Result<Outcome> {
+        let stat = self.dirs.with_parent(path, |dir| stat_at(dir, path.file_name()))?;
+        let is_ours = stat.is_some_and(|stat| self.is_placed(&stat));
+        Ok(Outcome::Left(if is_ours { Reason::Collision } else { Reason::Changed }))
+    }
+
+    /// Whether this inode was just put in place. Those that came where nothing was are looked at only now: hardly ever does
+    /// anybody ask.
+    fn is_placed(&mut self, stat: &FileStat) -> bool {
+        for number in std::mem::take(&mut self.placed_unseen) {
+            let Some(entry) = self.target.entries.get(number) else { continue };
+            let placed = self.dirs.with_parent(&entry.path, |dir| stat_at(dir, entry.path.file_name()));
+            if let Ok(Some(placed)) = placed {
+                self.placed.insert((placed.device, placed.inode));
+            }
+        }
+        self.placed.contains(&(stat.device, stat.inode))
     }
 
     /// Gives a staged item its place where nothing is.
-    fn move_in(&mut self, item: &Item, path: &RelPathBuf) -> io::Result<()> {
+    pub(super) fn move_in(&mut self, item: &Item, path: &RelPathBuf) -> io::Result<()> {
         let name = path.file_name();
         let (area, target_dirs) = (&self.area, &mut self.dirs);
         let beside = match &item.beside {
@@ -61,13 +78,6 @@ impl Swapper<'_, '_> {
         target_dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))?;
         self.clearing.copies.remove(&item.name);
         self.undo.push(Undo::TakeOut(item.clone(), path.clone()));
-        Ok(())
-    }
-
-    fn note_placed(&mut self, path: &RelPath) -> io::Result<()> {
-        if let Some(stat) = self.dirs.with_parent(path, |dir| stat_at(dir, path.file_name()))? {
-            self.placed.insert((stat.device, stat.inode));
-        }
         Ok(())
     }
 
@@ -223,8 +233,9 @@ impl Swapper<'_, '_> {
             // It is gone already, which is all that was wanted.
             Ok(None) => return Ok(Outcome::Done),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
-            Ok(Some(stat)) if self.placed.contains(&(stat.device, stat.inode)) => return Ok(Outcome::Done),
+            // It has the inode and the times that the plan saw: nothing that was made since.
             Ok(Some(stat)) if self.is_untouched(&stat, old) => {}
+            Ok(Some(stat)) if self.is_placed(&stat) => return Ok(Outcome::Done),
             Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
             Err(error) => return Err(error),
         }

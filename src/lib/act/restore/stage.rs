@@ -25,6 +25,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::io::Errno;
+
 use super::dirs::Dirs;
 use crate::clock;
 use crate::error::{Error, IoContext, Result};
@@ -241,7 +243,7 @@ pub(super) fn write_entry(
         Node::Dir => fsio::make_dir(dir, name, entry.mode).on("cannot stage", at),
         Node::Link { target } => fsio::symlink(target, dir, name).on("cannot stage", at),
         Node::File { hash, .. } => {
-            let file = fsio::create_new(dir, name, fsio::FILE_MODE).on("cannot stage", at)?;
+            let file = fsio::create_private(dir, name).on("cannot stage", at)?;
             let mut writer = StagedFile { file, name };
             pool.copy(*hash, &mut writer, at)?;
             if let Some(like) = like {
@@ -313,8 +315,19 @@ pub(super) fn check_space(workspace: &Workspace, entries: &[&Entry]) -> Result<(
 }
 
 /// The file that a staged one will replace, opened to take its owner and attributes from; `None` where it cannot be.
-pub(super) fn open_like(path: &RelPath, dirs: &mut Dirs<'_>) -> Option<File> {
-    let fd = dirs.with_parent(path, |dir| fsio::open_read(dir, path.file_name())).ok()?;
+pub(super) fn open_like(workspace: &Workspace, path: &RelPath) -> Option<File> {
+    let dir = crate::tree::beneath::open_dir(workspace.fd(), path.parent()).ok()?;
+    let fd = fsio::open_read(dir.as_fd(), path.file_name()).ok()?;
     let stat = FileStat::from(rustix::fs::fstat(&fd).ok()?);
     (stat.kind == crate::stream::record::EntryKind::File).then(|| fd.into())
+}
+
+/// Whether what is made in the staging area is what it would be had it been made in a directory: neither of them hands
+/// its group or an access control list down to what is made in it.
+pub(super) fn hands_nothing_down(dir: BorrowedFd<'_>) -> bool {
+    const SET_GROUP_ID: u32 = 0o2000;
+    let mut none: [u8; 0] = [];
+    let list = rustix::fs::fgetxattr(dir, c"system.posix_acl_default", &mut none);
+    let is_plain = matches!(list, Err(Errno::NODATA | Errno::NOTSUP));
+    is_plain && rustix::fs::fstat(dir).is_ok_and(|stat| stat.st_mode & SET_GROUP_ID == 0)
 }

@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
-use super::bulk;
+use super::bulk::Staging;
 use super::compare::is_planned;
-use super::current::folds_to;
+use super::current::folded;
 use super::dirs::Dirs;
+use super::fresh::Fresh;
 use super::plan::{Op, Plan, Reason, Work};
 use super::report::Report;
 use super::salvage::{self, Clearing};
@@ -22,14 +22,13 @@ use super::{Place, Request};
 use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Kind, Result};
-use crate::history::manifest::{Entry, Manifest, Node};
+use crate::history::manifest::{Entry, Manifest};
 use crate::store::fsio::{self, Durability};
 use crate::store::pool::Pool;
-use crate::store::relpath::{RelPath, RelPathBuf};
+use crate::store::relpath::RelPath;
 use crate::store::seam;
 use crate::stream::quote;
-use crate::stream::record::{EntryKind, Record};
-use crate::tree::stat::stat_at;
+use crate::tree::root::Workspace;
 
 /// What came of one swap.
 pub(super) enum Outcome {
@@ -37,6 +36,8 @@ pub(super) enum Outcome {
     Done,
     /// It was left as it is.
     Left(Reason),
+    /// Some of its steps were left, each for its reason.
+    Partly(Vec<(usize, Reason)>),
 }
 
 /// Device and inode.
@@ -47,10 +48,17 @@ pub(super) struct Swapper<'a, 't> {
     pub(super) area: Area,
     pub(super) dirs: Dirs<'a>,
     pub(super) target: &'t Manifest,
-    staged: HashMap<usize, Item>,
+    pub(super) workspace: &'a Workspace,
+    pub(super) staged: HashMap<usize, Item>,
+    /// Whole directories that are to come where none is.
+    pub(super) fresh: HashMap<usize, Fresh>,
+    /// Paths that could not be staged in such a directory, because the disk takes their names for those of others.
+    pub(super) taken: HashSet<&'t RelPath>,
     pub(super) clearing: Clearing,
     /// Inodes just put in place: a name that leads to one of them is the same file (case-folding disks).
     pub(super) placed: HashSet<FileId>,
+    /// Entries just put in place whose inodes nobody has asked for yet.
+    pub(super) placed_unseen: Vec<usize>,
     /// Inodes with several names that we renamed under one of them, and the ctime that this gave them.
     pub(super) moved: HashMap<FileId, Option<i64>>,
     pub(super) undo: Vec<Undo>,
@@ -84,9 +92,13 @@ pub(super) fn carry_out(
         area,
         dirs,
         target,
+        workspace,
         staged: HashMap::new(),
+        fresh: HashMap::new(),
+        taken: HashSet::new(),
         clearing: Clearing::default(),
         placed: HashSet::new(),
+        placed_unseen: Vec::new(),
         moved: HashMap::new(),
         undo: Vec::new(),
     };
@@ -119,156 +131,7 @@ pub(super) fn carry_out(
     done.and(put_back)
 }
 
-impl<'t> Swapper<'_, 't> {
-    /// Writes all new content under temporary names. Nothing is swapped before all of it is there.
-    fn stage(&mut self, plan: &Plan, pool: &Pool, durability: Durability) -> Result<()> {
-        let mut lines = Vec::new();
-        // One flush for many files, each for few.
-        let count = plan.written_entries().count();
-        let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
-        let mut jobs = Vec::new();
-        for (number, op) in plan.ops.iter().enumerate() {
-            if let Some(entry) = self.bulk_entry(op)? {
-                let at = entry.path.as_path();
-                let item = self.area.item('n', &entry.path, &mut self.dirs).on("cannot stage", at)?;
-                self.note_staged(number, &item);
-                if item.beside.is_none() {
-                    jobs.push((item, entry));
-                } else {
-                    self.write(pool, entry, &item, None, each)?;
-                }
-            } else {
-                self.stage_op(pool, number, op, each)?;
-            }
-            if let Some(item) = self.staged.get(&number)
-                && item.beside.is_none()
-            {
-                push_item_line(&mut lines, &item.name, &op.path);
-            }
-        }
-        bulk::write_all(pool, self.area.dir.as_fd(), &jobs, each)?;
-        if durability == Durability::Flushed && count > FLUSH_EACH_MAX {
-            fsio::flush_file_system(self.area.dir.as_fd(), b"the staging area")
-                .on("cannot flush", self.area.path.as_path())?;
-        }
-        lines.extend_from_slice(b"swap\n");
-        self.area.note(&lines).on("cannot write the journal in", self.area.path.as_path())?;
-        match durability {
-            Durability::Flushed => self.area.flush().on("cannot flush the journal in", self.area.path.as_path()),
-            Durability::Off => Ok(()),
-        }
-    }
-
-    /// Stages what one piece of work puts in place, if it puts anything.
-    fn stage_op(&mut self, pool: &Pool, number: usize, op: &Op, durability: Durability) -> Result<()> {
-        let item = match &op.work {
-            Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), durability)?,
-            Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, durability)?,
-            Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, durability)?),
-            Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
-                self.stage_shared(pool, *entry, old, durability)?
-            }
-            Work::Chmod { .. } | Work::Remove { .. } | Work::RemoveDir { .. } => None,
-        };
-        if let Some(item) = item {
-            self.note_staged(number, &item);
-        }
-        Ok(())
-    }
-
-    fn note_staged(&mut self, number: usize, item: &Item) {
-        self.clearing.copies.insert(item.name.clone());
-        self.staged.insert(number, item.clone());
-    }
-
-    /// The entry of a file that replaces nothing: such files are staged together.
-    fn bulk_entry(&self, op: &Op) -> Result<Option<&'t Entry>> {
-        let Work::Put { entry, replaces: None, .. } = op.work else { return Ok(None) };
-        let entry = self.entry(entry)?;
-        Ok(matches!(entry.node, Node::File { .. }).then_some(entry))
-    }
-
-    fn entry(&self, number: usize) -> Result<&'t Entry> {
-        self.target
-            .entries
-            .get(number)
-            .ok_or_else(|| Error::new(Kind::Io, "the plan names an entry that is not there"))
-    }
-
-    fn stage_put(
-        &mut self,
-        pool: &Pool,
-        number: usize,
-        replaces: Option<&Record>,
-        durability: Durability,
-    ) -> Result<Option<Item>> {
-        let entry = self.entry(number)?;
-        if entry.node == Node::Dir && replaces.is_none() {
-            // An empty directory where nothing is: made in place.
-            return Ok(None);
-        }
-        let at = entry.path.as_path();
-        let item = self.area.item('n', &entry.path, &mut self.dirs).on("cannot stage", at)?;
-        let like = replaces.and_then(|_| stage::open_like(&entry.path, &mut self.dirs));
-        self.write(pool, entry, &item, like.as_ref(), durability)?;
-        Ok(Some(item))
-    }
-
-    fn write(
-        &mut self,
-        pool: &Pool,
-        entry: &Entry,
-        item: &Item,
-        like: Option<&std::fs::File>,
-        durability: Durability,
-    ) -> Result<()> {
-        let mut staged = Ok(());
-        self.area
-            .with_item(item, &mut self.dirs, |dir, name| {
-                staged = stage::write_entry(pool, entry, dir, name, like, durability);
-                Ok(())
-            })
-            .on("cannot stage", entry.path.as_path())?;
-        staged
-    }
-
-    /// A file with a second name must not get a mode through it: it becomes a file of its own.
-    fn stage_shared(
-        &mut self,
-        pool: &Pool,
-        number: usize,
-        old: &Record,
-        durability: Durability,
-    ) -> Result<Option<Item>> {
-        let stat = self.dirs.with_parent(&old.path, |dir| stat_at(dir, old.path.file_name()));
-        match stat {
-            Ok(Some(stat)) if stat.links > 1 => self.stage_put(pool, number, Some(old), durability),
-            _ => Ok(None),
-        }
-    }
-
-    fn stage_tree(
-        &mut self,
-        pool: &Pool,
-        root: &RelPathBuf,
-        entries: &[(usize, usize)],
-        durability: Durability,
-    ) -> Result<Item> {
-        let item = self.area.item('n', root, &mut self.dirs).on("cannot stage", root.as_path())?;
-        let entries = entries.iter().map(|(number, _)| self.entry(*number).cloned()).collect::<Result<Vec<_>>>()?;
-        let mut staged = Ok(());
-        self.area
-            .with_item(&item, &mut self.dirs, |dir, name| {
-                fsio::make_dir(dir, name, 0o755)?;
-                staged = fsio::open_dir(dir, name)
-                    .on("cannot stage", root.as_path())
-                    .and_then(|tree| write_tree(pool, tree.as_fd(), root, &entries, durability));
-                Ok(())
-            })
-            .on("cannot stage", root.as_path())?;
-        staged.map(|()| item)
-    }
-
+impl Swapper<'_, '_> {
     fn swap(
         &mut self,
         plan: &Plan,
@@ -278,33 +141,32 @@ impl<'t> Swapper<'_, 't> {
         report: &mut Report,
     ) -> Result<()> {
         // A name that is in the way only because the disk folds case goes before the one that takes its place.
-        let removals_first = |op: &Op| matches!(&op.work, Work::Remove { old, .. } if Self::makes_way(plan, old));
+        let first = removals_first(plan);
         let mut order: Vec<usize> = (0..plan.ops.len()).collect();
-        let first: HashSet<usize> =
-            order.iter().copied().filter(|n| plan.ops.get(*n).is_some_and(removals_first)).collect();
         order.sort_by_key(|number| !first.contains(number));
+        let staging = Staging { workspace: self.workspace, pool, durability };
         for number in order {
             let Some(op) = plan.ops.get(number) else { continue };
-            let path = &op.path;
             // Each path is looked up anew: a directory may have been moved away while all was staged.
             self.dirs.forget_all();
             let mut done = self.carry_out(number, op);
             if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
-                self.area.note_elsewhere(path);
-                self.stage_op(pool, number, op, durability)?;
+                self.area.note_elsewhere(&op.path);
+                let mut batches = self.batches()?;
+                self.stage_op(staging, number, op, &mut batches)?;
+                self.write_all(&batches, staging)?;
                 done = self.carry_out(number, op);
             }
-            let outcome = match done {
-                // One path that the system guards must not keep the others from being restored.
-                Err(error) if is_refusal(&error) => Outcome::Left(Reason::Denied),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Outcome::Left(Reason::Changed),
-                other => other.on("cannot restore", path.as_path())?,
+            let left = match or_left(done).on("cannot restore", op.path.as_path())? {
+                Outcome::Done => continue,
+                Outcome::Left(reason) => op.work.steps().into_iter().map(|step| (step, reason.clone())).collect(),
+                Outcome::Partly(left) => left,
             };
-            let Outcome::Left(reason) = outcome else { continue };
-            for step in op.work.steps() {
-                report.keep(step, reason.clone());
+            for (step, reason) in &left {
+                report.keep(*step, reason.clone());
             }
-            if request.all_or_nothing {
+            if let (true, Some((step, reason))) = (request.all_or_nothing, left.first()) {
+                let path = report.lines.get(*step).map_or(&op.path, |line| &line.path);
                 self.take_back()?;
                 return Err(Error::refused(format!(
                     "{} could not be restored ({}), and everything is as it was again",
@@ -316,13 +178,6 @@ impl<'t> Swapper<'_, 't> {
             }
         }
         Ok(())
-    }
-
-    /// Whether something is to be put where this path's inode shows under another name.
-    fn makes_way(plan: &Plan, old: &Record) -> bool {
-        plan.ops
-            .iter()
-            .any(|op| matches!(op.work, Work::Put { replaces: None, .. }) && folds_to(&op.path, &old.path))
     }
 
     fn carry_out(&mut self, number: usize, op: &Op) -> io::Result<Outcome> {
@@ -337,6 +192,10 @@ impl<'t> Swapper<'_, 't> {
                 self.exchange(&item, path, &|_, _, stat| is_planned(stat, old), old)
             }
             (Work::PutOverTree { removed, .. }, Some(item)) => self.exchange_tree(&item, path, removed),
+            (Work::PutNewTree { entries }, _) => match self.fresh.remove(&number) {
+                Some(fresh) => self.create_tree(path, entries, &fresh),
+                None => Err(io::Error::other("its new content was not staged")),
+            },
             (Work::Chmod { entry, old, .. }, None) => self.chmod(path, *entry, old),
             (Work::Remove { old, .. }, _) => self.remove(path, old),
             (Work::RemoveDir { .. }, _) => self.remove_dir(path),
@@ -347,6 +206,26 @@ impl<'t> Swapper<'_, 't> {
     }
 }
 
+/// What an error of one path comes to: one that the system guards must not keep the others from being restored.
+pub(super) fn or_left(done: io::Result<Outcome>) -> io::Result<Outcome> {
+    match done {
+        Err(error) if is_refusal(&error) => Ok(Outcome::Left(Reason::Denied)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Outcome::Left(Reason::Changed)),
+        other => other,
+    }
+}
+
+/// Removals of names that may be in the way of new ones where the disk folds case.
+fn removals_first(plan: &Plan) -> HashSet<usize> {
+    let new = plan.ops.iter().filter(|op| matches!(op.work, Work::Put { replaces: None, .. }));
+    let new: HashSet<String> = new.map(|op| folded(&op.path)).collect();
+    let is_first = |(number, op): (usize, &Op)| match &op.work {
+        Work::Remove { old, .. } if !new.is_empty() => new.contains(&folded(&old.path)).then_some(number),
+        _ => None,
+    };
+    plan.ops.iter().enumerate().filter_map(is_first).collect()
+}
+
 /// Whether an error is about this one path: who may change it, or what guards it.
 pub(super) fn is_refusal(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -354,45 +233,4 @@ pub(super) fn is_refusal(error: &io::Error) -> bool {
         errno,
         Some(Errno::ACCESS | Errno::PERM | Errno::BUSY | Errno::TXTBSY | Errno::ROFS | Errno::LOOP | Errno::NOTDIR)
     )
-}
-
-/// Up to so many staged files are flushed one by one.
-const FLUSH_EACH_MAX: usize = 256;
-
-fn push_item_line(lines: &mut Vec<u8>, name: &str, path: &RelPath) {
-    lines.extend_from_slice(format!("item {name} ").as_bytes());
-    lines.extend_from_slice(&quote::c_quote(path.as_bytes()));
-    lines.push(b'\n');
-}
-
-/// Writes entries of the target into a staged directory that stands for `root`.
-fn write_tree(
-    pool: &Pool,
-    tree: BorrowedFd<'_>,
-    root: &RelPathBuf,
-    entries: &[Entry],
-    durability: Durability,
-) -> Result<()> {
-    for entry in entries {
-        let at = entry.path.as_path();
-        let depth = root.components().count();
-        let inner: Vec<&[u8]> = entry.path.components().skip(depth).collect();
-        let Some((name, dirs)) = inner.split_last() else {
-            // The root itself is an empty directory of the target.
-            fsio::set_mode(tree, entry.mode, root.file_name()).on("cannot stage", at)?;
-            continue;
-        };
-        let mut dir = tree.try_clone_to_owned().on("cannot stage", at)?;
-        for part in dirs {
-            match fsio::make_dir(dir.as_fd(), part, 0o755) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(Error::io("cannot stage", at, &error));
-                }
-                _ => {}
-            }
-            dir = fsio::open_dir(dir.as_fd(), part).on("cannot stage", at)?;
-        }
-        stage::write_entry(pool, entry, dir.as_fd(), name, None, durability)?;
-    }
-    Ok(())
 }

@@ -14,11 +14,11 @@ use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
 use crate::history::index::Index;
-use crate::history::manifest::{Manifest, Node};
+use crate::history::manifest::Manifest;
 use crate::store::fsio::document::Published;
 use crate::store::id::{ObjectId, SnapshotId};
+use crate::store::layout;
 use crate::store::pool::{Pool, PoolWriter};
-use crate::store::{hash, layout};
 use crate::stream::quote;
 use crate::stream::record::{Content, EntryKind, GapReason, Record};
 use crate::tree::root::Workspace;
@@ -29,41 +29,60 @@ pub(super) struct Witness<'a> {
     pool: Option<&'a Pool>,
     /// The manifests that were asked, as they were right before.
     asked: Vec<(PathBuf, Option<Fingerprint>)>,
-    /// Not asked yet, if it is there.
     target: Option<&'a Manifest>,
+    is_target_asked: bool,
+    /// The contents that somebody will ask for; `None` is all of them.
+    wanted: Option<IdSet>,
+    /// Those of them that were found.
     named: IdSet,
+    /// All other manifests, the newest last.
+    others: Vec<SnapshotId>,
     /// Manifests not read yet, the newest last.
     unread: Vec<SnapshotId>,
     pins_unread: bool,
 }
 
 impl<'a> Witness<'a> {
+    /// `wanted` are contents that will be asked for. Others may be, but then all that was read is read again.
     pub(super) fn new(
         history: &'a History,
         pool: Option<&'a Pool>,
         index: &Index,
         target: &'a Manifest,
+        wanted: IdSet,
     ) -> Result<Self> {
-        let mut unread = history.snapshot_ids()?;
+        let mut others = history.snapshot_ids()?;
         if let Some(head) = &index.head
-            && let Some(place) = unread.iter().position(|id| id == head)
+            && let Some(place) = others.iter().position(|id| id == head)
         {
             // Head is asked first: it is the bank of whoever banked before restoring.
-            let head = unread.remove(place);
-            unread.push(head);
+            let head = others.remove(place);
+            others.push(head);
         }
         // Its own manifest was read for the plan already.
-        unread.retain(|id| *id != target.id);
+        others.retain(|id| *id != target.id);
         let asked = vec![state_of(history, &target.id)];
-        let named = IdSet::default();
-        Ok(Self { history, pool, asked, target: Some(target), named, unread, pins_unread: true })
+        Ok(Self { pool, asked, target: Some(target), wanted: Some(wanted), ..Self::of(history, others) })
     }
 
     /// Asks every manifest of the run, with no target to begin with.
     pub(super) fn of_history(history: &'a History) -> Result<Self> {
-        let unread = history.snapshot_ids()?;
-        let (asked, named) = (Vec::new(), IdSet::default());
-        Ok(Self { history, pool: None, asked, target: None, named, unread, pins_unread: true })
+        Ok(Self::of(history, history.snapshot_ids()?))
+    }
+
+    fn of(history: &'a History, others: Vec<SnapshotId>) -> Self {
+        Self {
+            history,
+            pool: None,
+            asked: Vec::new(),
+            target: None,
+            is_target_asked: false,
+            wanted: None,
+            named: IdSet::default(),
+            unread: others.clone(),
+            others,
+            pins_unread: true,
+        }
     }
 
     /// Whether every manifest that was asked is still there, the same file: what they named, the run names still.
@@ -76,27 +95,33 @@ impl<'a> Witness<'a> {
         self.named.contains(&id)
     }
 
-    fn learn(&mut self, manifest: &Manifest) {
-        self.named.extend(manifest.entries.iter().filter_map(|entry| match &entry.node {
-            Node::File { hash, .. } => Some(*hash),
-            Node::Link { target } => Some(hash::of_bytes(target)),
-            Node::Dir => None,
-        }));
+    /// Wants one more content: whatever was read was not asked for it.
+    fn want(&mut self, id: ObjectId) {
+        if let Some(wanted) = &mut self.wanted
+            && wanted.insert(id)
+        {
+            (self.is_target_asked, self.pins_unread) = (false, true);
+            self.unread.clone_from(&self.others);
+        }
     }
 
     /// Whether a manifest or a pin of the run names the object.
     pub(super) fn is_named(&mut self, id: ObjectId) -> Result<bool> {
+        self.want(id);
         loop {
             if self.named.contains(&id) {
                 return Ok(true);
             }
-            if let Some(target) = self.target.take() {
-                self.learn(target);
+            let wanted = &self.wanted;
+            let is_wanted = |id: ObjectId| wanted.as_ref().is_none_or(|wanted| wanted.contains(&id));
+            if !std::mem::replace(&mut self.is_target_asked, true) {
+                let contents = self.target.into_iter().flat_map(Manifest::contents);
+                self.named.extend(contents.map(|(content, _)| content).filter(|id| is_wanted(*id)));
             } else if let Some(next) = self.unread.pop() {
                 // A manifest that cannot be read is no witness; it must not stop a restore of another one.
                 let state = state_of(self.history, &next);
-                if let Ok(manifest) = self.history.manifest(&next) {
-                    self.learn(&manifest);
+                if let Ok(named) = self.history.named_by(&next, &is_wanted) {
+                    self.named.extend(named);
                     self.asked.push(state);
                 }
             } else if std::mem::take(&mut self.pins_unread) {

@@ -17,11 +17,11 @@ use crate::store::{Document, layout, read_document};
 use crate::stream::raw::RawRecord;
 
 /// The member that holds the entries, with what must come before it.
-const ENTRIES: &[u8] = b",\"entries\":[";
+pub(super) const ENTRIES: &[u8] = b",\"entries\":[";
 /// Bytes within which it must begin: id, parent, label and time come before it.
 const HEAD_BYTES_MAX: usize = 4096;
 /// Bytes of an entry whose path is short.
-const ENTRY_BYTES: usize = 130;
+pub(super) const ENTRY_BYTES: usize = 130;
 
 /// The document without its entries, and the entries; `None` where anything stands in another way, or is wrong.
 pub(super) fn split(json: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
@@ -44,7 +44,7 @@ pub(super) fn split(json: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
 ///
 /// The quotes of its key cannot stand within a string, and no other object or list begins before it: so it is a member of
 /// the document itself.
-fn start(json: &[u8]) -> Option<usize> {
+pub(super) fn start(json: &[u8]) -> Option<usize> {
     let head = json.get(..json.len().min(HEAD_BYTES_MAX))?;
     let start = memchr::memmem::find(head, ENTRIES)?;
     let head = head.get(..start)?;
@@ -52,7 +52,7 @@ fn start(json: &[u8]) -> Option<usize> {
 }
 
 /// The member stays, so that a second one is still one too many.
-fn without_entries(head: &[u8], tail: &[u8]) -> Vec<u8> {
+pub(super) fn without_entries(head: &[u8], tail: &[u8]) -> Vec<u8> {
     [head, b",\"entries\":null", tail].concat()
 }
 

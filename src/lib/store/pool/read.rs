@@ -52,9 +52,9 @@ impl Pool {
     }
 
     fn read_open(&self, id: ObjectId, mut file: File, size: u64) -> Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-        // A file by itself would be asked for its size and place once more.
-        Read::by_ref(&mut file).take(u64::MAX).read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        // The end is not looked for: these bytes are the object, or they are not.
+        Read::by_ref(&mut file).take(size).read_to_end(&mut bytes).on("cannot read object", self.path(id))?;
         if hash::of_bytes(&bytes) != id {
             return Err(self.damaged(id, "its bytes are not those of its name"));
         }
@@ -96,11 +96,12 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`].
     pub fn verify(&self, id: ObjectId) -> Result<u64> {
-        let (mut file, size) = self.open_object(id)?;
-        // One more than it should have, so that the end shows in the same read.
-        let whole = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
-        let mut buffer = vec![0; whole.min(hash::READ_BLOCK_BYTES)];
-        let (found, size) = hash::of_file(&mut file, &mut buffer).on("cannot read object", self.path(id))?;
+        let (file, size) = self.open_object(id)?;
+        let whole = usize::try_from(size).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; whole.clamp(1, hash::READ_BLOCK_BYTES)];
+        // The end is not looked for: these bytes are the object, or they are not.
+        let (found, size) =
+            hash::of_file(&mut file.take(size), &mut buffer).on("cannot read object", self.path(id))?;
         if found == id { Ok(size) } else { Err(self.damaged(id, "its bytes are not those of its name")) }
     }
 }
