@@ -146,8 +146,10 @@ fn a_changed_file_is_written_between_ranges_of_the_old_documents() {
     sandbox.stored().check();
     sandbox.sh("rm d3/versioned-130").ok();
     let made = effects(&sandbox, "fifth");
-    let made: Vec<&str> = made.iter().map(|made| made.split(' ').next().unwrap()).collect();
-    let (manifest, index) = (["create", "write", "rename-new"], ["append", "create", "write", "rename"]);
+    // The walk remembers the directory anew meanwhile; which of the files made is whose, their names do not tell.
+    let of_documents = |made: &&String| !made.starts_with("create ") && !made.ends_with(" .dirs-seen");
+    let made: Vec<&str> = made.iter().filter(of_documents).filter_map(|made| made.split(' ').next()).collect();
+    let (manifest, index) = (["write", "rename-new"], ["append", "write", "rename"]);
     assert_eq!(made, [&manifest[..], &index[..]].concat(), "nothing of a file that is gone is written");
     sandbox.stored().check();
 }
