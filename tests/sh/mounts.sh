@@ -93,4 +93,47 @@ test_what_is_mounted_over_a_remembered_directory_is_seen() {
 	[ "$(wt-ls-manifest again | grep m/)" = m/mine ] || fail "what was covered is not seen again"
 }
 
+# apart COMMAND: runs it where nobody else sees what it mounts, or ends the test where that is not allowed.
+apart() {
+	[ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || exit 0
+	unshare -m sh -euc "$1"
+}
+
+test_what_is_mounted_in_a_new_directory_is_not_taken_back_with_it() {
+	mkdir -p ws/x/y outside/sub
+	echo p >outside/p1
+	echo q >outside/sub/p2
+	cd ws
+	echo f >x/f
+	echo g >x/y/g
+	echo z1 >z
+	wt-capture -q A >/dev/null
+	rm -r x
+	echo z2 >z
+	wt-capture -q B >/dev/null
+	got=0
+	hook='before-exchange=mount --bind ../outside x/y; echo other >z'
+	apart "WT_TEST_HOOK='$hook' wt-restore --all-or-nothing A" >../report 2>&1 || got=$?
+	case $got in 3 | 8) ;; *) fail "exit code $got: $(cat ../report)" ;; esac
+	grep -q "'x'" ../report || fail "it is not named: $(cat ../report)"
+	[ "$(cat ../outside/p1 ../outside/sub/p2)" = "p
+q" ] || fail "what was mounted was emptied"
+	[ "$(cat z)" = other ] || fail "what somebody saved is gone"
+}
+
+test_what_is_mounted_in_the_staging_area_is_left_and_named() {
+	mkdir -p ws/x/y outside
+	echo p >outside/p1
+	cd ws
+	echo g >x/y/g
+	wt-capture -q A >/dev/null
+	rm -r x
+	got=0
+	hook='before-swap=mkdir x; for y in .iterion/restore-*/n*/y; do mount --bind ../outside "$y"; done'
+	apart "WT_TEST_HOOK='$hook' wt-restore A" >../report 2>&1 || got=$?
+	[ "$got" -eq 3 ] || fail "exit code $got: $(cat ../report)"
+	grep -q 'restore-.*/y' ../report || fail "it is not named: $(cat ../report)"
+	[ "$(cat ../outside/p1)" = p ] || fail "what was mounted was emptied"
+}
+
 "$TEST"

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::store::relpath::RelPath;
@@ -56,6 +56,26 @@ pub fn open_dir_of_same_mount(root: BorrowedFd<'_>, path: Option<&RelPath>) -> i
         rest = tail;
     }
     dir.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// Whether another mount begins at a name in a directory, be it of the same file system. The name is not opened for
+/// anything: no permission is needed.
+///
+/// # Errors
+/// What the operating system said.
+pub fn is_mount_point(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<bool> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_XDEV;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat2(dir, name, flags, Mode::empty(), resolve) {
+        Ok(_) => Ok(false),
+        Err(Errno::XDEV) => Ok(true),
+        // Before Linux 5.6, or where a sandbox forbids the call.
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {
+            let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok(stat.st_dev != rustix::fs::fstat(dir)?.st_dev)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Splits off as many whole components as the kernel takes at once.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
@@ -37,6 +37,33 @@ pub(super) enum TreeState {
     Changed,
     /// The system would not let us remove it afterwards.
     Guarded,
+}
+
+/// Refuses to have something taken out with a mount in it: what is mounted would go where it is not looked for.
+pub(super) fn refuse_mounts(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    let is_dir = stat_at(dir, name)?.is_some_and(|stat| stat.kind == EntryKind::Dir);
+    let mut stack: Vec<RelPathBuf> = if is_dir { vec![RelPathBuf::join(None, name)] } else { Vec::new() };
+    while let Some(path) = stack.pop() {
+        let inner = match beneath::open_dir_of_same_mount(dir, Some(&path)) {
+            Ok(inner) => inner,
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, "something is mounted in it"));
+            }
+            // What does not let us in is not looked into by the clearing either, or not behind a mount.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
+            Err(error) => return Err(error),
+        };
+        for name in salvage::names_in(&inner)? {
+            let stat = match stat_at(inner.as_fd(), &name) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
+                stat => stat?,
+            };
+            if stat.is_some_and(|stat| stat.kind == EntryKind::Dir) {
+                stack.push(RelPathBuf::join(Some(&path), &name));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Compares a directory with what the plan saw in it. A rename of the directory does not move the times of what it

@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::RawDir;
+use rustix::io::Errno;
 
 use super::report::Salvaged;
 use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
@@ -144,7 +145,15 @@ pub(super) fn clear(
         }
     }
     for path in &journal.beside {
-        let Ok(parent) = beneath::open_dir(workspace.fd(), path.parent()) else { continue };
+        let Ok(parent) = beneath::open_dir(workspace.fd(), path.parent()) else {
+            // Somebody moved the directory away with what we had in it: nobody but them knows where that is now.
+            clearer.salvaged.push(Salvaged {
+                path: path.parent().map(RelPath::to_owned),
+                object: None,
+                left_at: Some(workspace.path().join(path.as_path())),
+            });
+            continue;
+        };
         is_clear &= clearer.remove(&parent, path, path.file_name(), None, path.file_name())?;
     }
     let salvaged = clearer.salvaged;
@@ -302,7 +311,10 @@ impl Clearer<'_> {
         let full = self.workspace.path().join(path.as_path());
         match removed {
             Ok(()) => Ok(true),
-            Err(error) if super::swap::is_refusal(&error) || error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+            Err(error)
+                if super::swap::is_refusal(&error)
+                    || matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::CrossesDevices) =>
+            {
                 self.salvaged.push(Salvaged { path: origin.cloned(), object: None, left_at: Some(full) });
                 Ok(false)
             }
@@ -379,11 +391,15 @@ impl Level {
         path: RelPathBuf,
         origin: Option<RelPathBuf>,
     ) -> io::Result<Self> {
+        // What is mounted in what we took out, or staged, is somebody's: nothing behind it is ours to touch.
         if stat.mode & 0o700 != 0o700 {
+            if beneath::is_mount_point(dir.as_fd(), name)? {
+                return Err(Errno::XDEV.into());
+            }
             // It is on its way out; it only has to let us in.
             fsio::set_mode_at(dir.as_fd(), name, stat.mode | 0o700)?;
         }
-        let dir = fsio::open_dir(dir.as_fd(), name)?;
+        let dir = beneath::open_dir_of_same_mount(dir.as_fd(), Some(&RelPathBuf::join(None, name)))?;
         let names = names_in(&dir)?;
         Ok(Self { dir, path: Some(path), origin, names, is_clear: true })
     }

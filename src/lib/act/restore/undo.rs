@@ -5,6 +5,7 @@
 
 use std::os::fd::AsFd;
 
+use super::compare::refuse_mounts;
 use super::stage::Item;
 use super::swap::Swapper;
 use crate::error::{IoContext, Result};
@@ -48,14 +49,17 @@ impl Swapper<'_, '_> {
                 Undo::Exchange(item, path) => self.item_dir(item).and_then(|from| {
                     self.dirs.forget(path);
                     let name = path.file_name();
-                    self.dirs
-                        .with_parent(path, |dir| fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name))
-                        .map(drop)
+                    self.dirs.with_parent(path, |dir| {
+                        refuse_mounts(dir, name)?;
+                        fsio::exchange(from.as_fd(), item.name.as_bytes(), dir, name).map(drop)
+                    })
                 }),
                 Undo::TakeOut(item, path) => self.item_dir(item).and_then(|from| {
                     let name = path.file_name();
-                    self.dirs
-                        .with_parent(path, |dir| fsio::rename_new(dir, name, from.as_fd(), item.name.as_bytes()))
+                    self.dirs.with_parent(path, |dir| {
+                        refuse_mounts(dir, name)?;
+                        fsio::rename_new(dir, name, from.as_fd(), item.name.as_bytes())
+                    })
                 }),
                 Undo::PutBack(item, path) => self.item_dir(item).and_then(|from| {
                     let name = path.file_name();
