@@ -136,4 +136,78 @@ test_what_is_mounted_in_the_staging_area_is_left_and_named() {
 	[ "$(cat ../outside/p1)" = p ] || fail "what was mounted was emptied"
 }
 
+test_a_missing_directory_comes_back_on_a_mount_point() {
+	mkdir -p ws/m ws/t
+	cd ws
+	mounted tmpfs tmpfs m
+	mounted tmpfs tmpfs t
+	chmod 755 m
+	chmod 2775 t
+	for place in m t; do
+		mkdir -p $place/x/y
+		echo 1 >$place/x/f
+		echo 2 >$place/x/y/g
+	done
+	echo stays >t/stay
+	echo k >k
+	wt-capture -q p >/dev/null
+	rm -r m/x t/x k
+	wt-restore -q p >/dev/null
+	wt-diff --exit-code p || fail "it is not as it was"
+	[ -z "$(find . -name '.iterion*')" ] || fail "something stays"
+}
+
+test_a_missing_directory_comes_back_on_a_mount_of_the_same_disk() {
+	mkdir -p ws/m same
+	cd ws
+	mounted bind ../same m
+	chmod 2775 m
+	mkdir -p m/x/y
+	echo 1 >m/x/f
+	echo 2 >m/x/y/g
+	echo stays >m/stay
+	wt-capture -q p >/dev/null
+	for mode in 2775 755; do
+		chmod $mode m
+		rm -r m/x
+		wt-restore -q p >/dev/null
+		wt-diff --exit-code p || fail "it is not as it was"
+		[ -z "$(find . -name '.iterion*')" ] || fail "something stays"
+	done
+}
+
+test_a_new_directory_gets_what_the_one_around_it_hands_down() {
+	mkdir -p ws/p/x/y ws/q/x ws/e
+	[ "$(id -u)" -eq 0 ] || exit 0
+	cd ws
+	chgrp 2000 p q e
+	chmod 2775 p e
+	echo 1 >p/x/f
+	echo 2 >p/x/y/g
+	mkdir p/x/empty
+	chmod 775 p/x/empty
+	echo 3 >e/f
+	echo 4 >q/x/f
+	: >p/stays
+	: >q/stays
+	wt-capture -q p >/dev/null
+	# An empty directory has a record of its own.
+	mkdir -p e/x/y
+	echo 5 >e/x/y/f
+	rm e/f
+	wt-capture -q p >/dev/null
+	rm -r p/x q/x e/x
+	wt-restore -q p >/dev/null
+	for dir in p/x p/x/y e/x e/x/y; do
+		[ "$(stat -c '%a %g' $dir)" = '2755 2000' ] || fail "$dir is $(stat -c '%a %g' $dir)"
+	done
+	[ "$(stat -c '%a %g' p/x/empty)" = '2775 2000' ] || fail "p/x/empty is $(stat -c '%a %g' p/x/empty)"
+	for file in p/x/f p/x/y/g e/x/y/f; do
+		[ "$(stat -c '%g' $file)" = 2000 ] || fail "$file is $(stat -c '%a %g' $file)"
+	done
+	# No bit, so nothing is handed down.
+	[ "$(stat -c '%a %g' q/x)" = '755 0' ] || fail "q/x is $(stat -c '%a %g' q/x)"
+	[ -z "$(find . -name '.iterion*')" ] || fail "something stays"
+}
+
 "$TEST"

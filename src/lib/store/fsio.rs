@@ -252,6 +252,54 @@ pub fn make_dir(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
     }
 }
 
+/// Makes a directory that keeps what the one around it hands down: its group with the bit that hands it on, and access
+/// control lists. `mode` is what was recorded of it; where nothing was, such a list says who may do what.
+///
+/// # Errors
+/// What the operating system said.
+pub fn make_child_dir(dir: BorrowedFd<'_>, name: &[u8], mode: Option<u32>) -> io::Result<()> {
+    // The kernel takes no umask off then.
+    let is_as_given = mode.is_none() && has_default_acl(dir).unwrap_or(false);
+    let wanted = permission_bits(mode.unwrap_or(if is_as_given { 0o777 } else { IMPLIED_MODE }));
+    point("mkdir", shown(name))?;
+    rustix::fs::mkdirat(dir, name, wanted)?;
+    let number = Field::Number(wanted.bits().into());
+    note("mkdir", &[Field::Fd(dir), Field::Bytes(name), Field::At(dir, name), number]);
+    if is_as_given {
+        return Ok(());
+    }
+    match open_dir(dir, name) {
+        Ok(opened) => {
+            let now = Mode::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
+            if now & permission_bits(0o777) == wanted {
+                return Ok(());
+            }
+            Ok(rustix::fs::fchmod(&opened, wanted | (now & Mode::SGID))?)
+        }
+        // See `make_dir`.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Ok(rustix::fs::chmodat(dir, name, wanted, AtFlags::empty())?)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Mode of a directory that is implied by what lies in it (facts 1.1).
+const IMPLIED_MODE: u32 = 0o755;
+
+/// Whether a directory has an access control list for what is made in it.
+///
+/// # Errors
+/// What the operating system said, where that cannot be known.
+pub fn has_default_acl(dir: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut none: [u8; 0] = [];
+    match rustix::fs::fgetxattr(dir, c"system.posix_acl_default", &mut none) {
+        Ok(_) => Ok(true),
+        Err(rustix::io::Errno::NODATA | rustix::io::Errno::NOTSUP) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Removes a file or link.
 ///
 /// # Errors

@@ -164,11 +164,17 @@ impl Current {
 
     /// What is at a path now that has no record of its own.
     pub(super) fn at_unrecorded<'a>(&'a self, workspace: &Workspace, path: &RelPath) -> Result<Now<'a>> {
+        let mut below = None;
         for ancestor in path.ancestors() {
             if let Some(record) = self.record(ancestor) {
                 let is_empty_dir = record.kind == EntryKind::Dir && !record.hides_subtree();
-                return Ok(if is_empty_dir { Now::Absent } else { Now::Beneath(record) });
+                return Ok(match below {
+                    _ if !is_empty_dir => Now::Beneath(record),
+                    Some(dir) => Now::Missing(Rc::new(RelPath::to_owned(dir))),
+                    None => Now::Absent,
+                });
             }
+            below = Some(ancestor);
         }
         let known = self.missing.borrow().clone();
         if let Some(dir) = known.filter(|dir| path.parent().is_some_and(|parent| parent.is_within(dir))) {

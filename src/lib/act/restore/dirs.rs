@@ -13,8 +13,6 @@ use crate::tree::stat::FileStat;
 
 /// Directories held open at a time.
 const OPEN_MAX: usize = 64;
-/// Mode of a directory that the target implies and does not record (facts 1.1).
-pub(super) const IMPLIED_MODE: u32 = 0o755;
 /// What a directory needs for its entries to be changed.
 const OWNER_ALL: u32 = 0o700;
 
@@ -105,7 +103,7 @@ impl<'a> Dirs<'a> {
             }
         }
         for dir in missing.into_iter().rev() {
-            let done = self.with_parent(dir, |parent| fsio::make_dir(parent, dir.file_name(), IMPLIED_MODE));
+            let done = self.with_parent(dir, |parent| fsio::make_child_dir(parent, dir.file_name(), None));
             match done {
                 Ok(()) => made.push(dir.to_owned()),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -6,16 +6,15 @@
 //! ```
 //!
 //! Somebody may have made the directory meanwhile. Then it is theirs, and each path gets its place by itself, unless
-//! something is there. The same is done from the beginning where a directory hands its group or an access control list
-//! down: what is made in the staging area would not get them.
+//! something is there. Where a directory hands its group or an access control list down, what goes into it is staged in
+//! it and not in the staging area, and so gets what anything gets that is made there.
 
 use std::borrow::Cow;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::bulk::{Batches, NewFile, Staging};
-use super::dirs::IMPLIED_MODE;
 use super::plan::Reason;
 use super::stage::{self, Item};
 use super::swap::{Outcome, Swapper, or_left};
@@ -26,22 +25,6 @@ use crate::store::fsio;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::tree::beneath;
 
-/// A staged directory.
-pub(super) struct Fresh {
-    /// The directory, if it was staged whole.
-    tree: Option<Item>,
-    /// Entries that were staged by themselves, and their steps; an empty directory is made in its place.
-    singles: Vec<(usize, usize, Option<Item>)>,
-}
-
-impl Fresh {
-    /// Everything in the staging area, and the entry that it is; `None` for the whole directory.
-    pub(super) fn items(&self) -> impl Iterator<Item = (&Item, Option<usize>)> {
-        let singles = self.singles.iter().filter_map(|(entry, _, item)| Some((item.as_ref()?, Some(*entry))));
-        self.tree.iter().map(|item| (item, None)).chain(singles)
-    }
-}
-
 impl<'t> Swapper<'_, 't> {
     /// Stages a missing directory with all that goes into it; what goes into the staging area is only added to `batches`.
     pub(super) fn stage_new_tree(
@@ -50,13 +33,11 @@ impl<'t> Swapper<'_, 't> {
         root: &RelPathBuf,
         entries: &[(usize, usize)],
         batches: &mut Batches<'t>,
-    ) -> Result<Fresh> {
-        let is_plain = stage::hands_nothing_down(self.area.dir.as_fd())
-            && self.dirs.with_parent(root, |dir| Ok(stage::hands_nothing_down(dir))).unwrap_or(false);
-        if !is_plain {
-            return self.stage_singly(staging, entries);
-        }
-        let item = self.area.item('n', root, &mut self.dirs).on("cannot stage", root.as_path())?;
+    ) -> Result<Item> {
+        let item = self.tree_item(root).on("cannot stage", root.as_path())?;
+        // The directory that it lies in may have to be made writable.
+        let make = |dir: BorrowedFd<'_>, name: &[u8]| fsio::make_child_dir(dir, name, None);
+        self.area.with_item(&item, &mut self.dirs, make).on("cannot stage", root.as_path())?;
         let top = Arc::new(self.item_dir(&item).on("cannot stage", root.as_path())?);
         let name = RelPathBuf::join(None, item.name.as_bytes());
         let mut dirs = NewDirs::new(&top, root, &name);
@@ -70,7 +51,17 @@ impl<'t> Swapper<'_, 't> {
             batches.push(Some(inside), NewFile { name, entry, like: None });
         }
         self.write_all(&beside, staging)?;
-        Ok(Fresh { tree: Some(item), singles: Vec::new() })
+        Ok(item)
+    }
+
+    /// A name for a whole directory that is to be staged where what it holds gets what it would get in its place.
+    pub(super) fn tree_item(&mut self, root: &RelPath) -> io::Result<Item> {
+        let hands_something_down = !stage::hands_nothing_down(self.area.dir.as_fd())
+            || self.dirs.with_parent(root, |dir| Ok(!stage::hands_nothing_down(dir))).unwrap_or(false);
+        if hands_something_down {
+            return self.area.item_beside('n', root, &mut self.dirs);
+        }
+        self.area.item('n', root, &mut self.dirs)
     }
 
     /// Stages everything that was gathered.
@@ -79,44 +70,27 @@ impl<'t> Swapper<'_, 't> {
         Ok(())
     }
 
-    fn stage_singly(&mut self, staging: Staging<'_>, entries: &[(usize, usize)]) -> Result<Fresh> {
-        let mut singles = Vec::new();
-        for (number, step) in entries {
-            let item = self.stage_put(staging.pool, *number, None, staging.durability)?;
-            singles.push((*number, *step, item));
-        }
-        Ok(Fresh { tree: None, singles })
-    }
-
     /// Gives a staged directory its place.
     pub(super) fn create_tree(
         &mut self,
         root: &RelPathBuf,
         entries: &[(usize, usize)],
-        fresh: &Fresh,
+        item: &Item,
     ) -> io::Result<Outcome> {
         let mut left = Vec::new();
-        if let Some(item) = &fresh.tree {
-            for made in self.dirs.make_parents(root)? {
-                self.undo.push(Undo::RemoveDir(made));
+        for made in self.dirs.make_parents(root)? {
+            self.undo.push(Undo::RemoveDir(made));
+        }
+        match self.move_in(item, root) {
+            Ok(()) => self.placed_unseen.extend(entries.iter().map(|(number, _)| *number)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.spread(item, root, entries, &mut left)?;
             }
-            match self.move_in(item, root) {
-                Ok(()) => self.placed_unseen.extend(entries.iter().map(|(number, _)| *number)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    self.spread(item, root, entries, &mut left)?;
-                }
-                Err(error) => return Err(error),
-            }
+            Err(error) => return Err(error),
         }
         let is_taken = |number: usize| self.entry(number).is_ok_and(|entry| self.taken.contains(&*entry.path));
         let taken = entries.iter().filter(|(number, _)| is_taken(*number));
         left.extend(taken.map(|(_, step)| (*step, Reason::Collision)));
-        for (number, step, item) in &fresh.singles {
-            let Some(entry) = self.target.entries.get(*number) else { continue };
-            self.dirs.forget_all();
-            let done = self.create(&entry.path, *number, item.as_ref());
-            note_left(&mut left, *step, or_left(done)?);
-        }
         Ok(if left.is_empty() { Outcome::Done } else { Outcome::Partly(left) })
     }
 
@@ -189,23 +163,22 @@ struct NewDirs<'a> {
     top: &'a OwnedFd,
     root: &'a RelPath,
     name: &'a RelPath,
-    /// The directory that was asked for last.
-    last: Option<RelPathBuf>,
+    /// The directory that was asked for last; the first of them is made already.
+    last: RelPathBuf,
     /// Where that is staged.
     inside: RelPathBuf,
 }
 
 impl<'a> NewDirs<'a> {
     fn new(top: &'a OwnedFd, root: &'a RelPath, name: &'a RelPath) -> Self {
-        Self { top, root, name, last: None, inside: name.to_owned() }
+        Self { top, root, name, last: root.to_owned(), inside: name.to_owned() }
     }
 
     /// Makes a directory and those above it, as far as they are not made yet: the paths below one come in a row. Says
     /// where it is staged.
     fn make(&mut self, dir: &RelPath) -> io::Result<&RelPath> {
-        let last = self.last.as_deref();
-        if last != Some(dir) {
-            let is_made = |dir: &RelPath| last.is_some_and(|last| last.is_within(dir));
+        if *self.last != *dir {
+            let is_made = |dir: &RelPath| self.last.is_within(dir);
             let above = std::iter::once(dir).chain(dir.ancestors());
             let missing: Vec<&RelPath> =
                 above.take_while(|dir| dir.is_within(self.root) && !is_made(dir)).collect();
@@ -213,7 +186,7 @@ impl<'a> NewDirs<'a> {
                 self.make_one(&inside(self.name, self.root, dir))?;
             }
             self.inside = inside(self.name, self.root, dir);
-            self.last = Some(dir.to_owned());
+            self.last = dir.to_owned();
         }
         Ok(&self.inside)
     }
@@ -224,7 +197,7 @@ impl<'a> NewDirs<'a> {
             None => None,
         };
         let parent = opened.as_ref().unwrap_or(self.top);
-        match fsio::make_dir(parent.as_fd(), inside.file_name(), IMPLIED_MODE) {
+        match fsio::make_child_dir(parent.as_fd(), inside.file_name(), None) {
             // The disk takes its name for that of another one, and so both are one.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),

@@ -30,7 +30,7 @@ impl Swapper<'_, '_> {
             self.move_in(item, path)
         } else {
             let mode = self.target.entries.get(entry).map_or(0o755, |entry| entry.mode);
-            let created = self.dirs.with_parent(path, |dir| fsio::make_dir(dir, name, mode));
+            let created = self.dirs.with_parent(path, |dir| fsio::make_child_dir(dir, name, Some(mode)));
             if created.is_ok() {
                 self.undo.push(Undo::RemoveDir(path.clone()));
             }
@@ -311,7 +311,7 @@ impl Swapper<'_, '_> {
     fn new_item(&mut self, kind: char, path: &RelPathBuf, like: &Item) -> io::Result<Item> {
         match like.beside {
             None => self.area.item(kind, path, &mut self.dirs),
-            Some(_) => self.area.item_beside(kind, path),
+            Some(_) => self.area.item_beside(kind, path, &mut self.dirs),
         }
     }
 

@@ -25,8 +25,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::io::Errno;
-
 use super::dirs::Dirs;
 use crate::clock;
 use crate::error::{Error, IoContext, Result};
@@ -136,12 +134,17 @@ impl Area {
 
     /// A new name for something that belongs to `path`: in the area, or beside its destination on another mount.
     pub(super) fn item(&mut self, kind: char, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Item> {
-        let parent = path.parent().map(RelPath::to_owned);
-        if !self.elsewhere.contains(&parent) && self.nearest_device(path, dirs)? == self.device {
+        if !self.is_elsewhere(path) && self.nearest_device(path, dirs)? == self.device {
             self.next += 1;
             return Ok(Item { name: format!("{kind}{}", self.next), beside: None });
         }
-        self.item_beside(kind, path)
+        self.item_beside(kind, path, dirs)
+    }
+
+    /// Whether the directory of a path is known to lie on another mount, or one above it.
+    fn is_elsewhere(&self, path: &RelPath) -> bool {
+        let is_noted = |dir: &RelPath| self.elsewhere.contains(&Some(dir.to_owned()));
+        !self.elsewhere.is_empty() && (self.elsewhere.contains(&None) || path.ancestors().any(is_noted))
     }
 
     /// Notes that the directory of a path lies on another mount: nothing can be renamed between it and the area.
@@ -149,11 +152,19 @@ impl Area {
         self.elsewhere.insert(path.parent().map(RelPath::to_owned));
     }
 
-    /// A new name beside the destination, noted before it is used.
-    pub(super) fn item_beside(&mut self, kind: char, path: &RelPath) -> io::Result<Item> {
+    /// A new name beside the destination, noted before it is used: in the directory that the destination lies in, or in the
+    /// nearest one above it while that is missing.
+    pub(super) fn item_beside(&mut self, kind: char, path: &RelPath, dirs: &mut Dirs<'_>) -> io::Result<Item> {
         self.next += 1;
         let name = format!("{}{AREA_PREFIX}{}-{kind}{}", layout::TEMP_PREFIX, self.id, self.next);
-        let parent = path.parent().map(RelPath::to_owned);
+        let mut parent = path.parent();
+        while let Some(dir) = parent {
+            if device_of(dir, dirs)?.is_some() {
+                break;
+            }
+            parent = dir.parent();
+        }
+        let parent = parent.map(RelPath::to_owned);
         let here = RelPathBuf::join(parent.as_deref(), name.as_bytes());
         self.note(&[b"beside ", &*quote::c_quote(here.as_bytes()), b"\n"].concat())?;
         Ok(Item { name, beside: Some(parent) })
@@ -240,7 +251,7 @@ pub(super) fn write_entry(
 ) -> Result<()> {
     let at = entry.path.as_path();
     match &entry.node {
-        Node::Dir => fsio::make_dir(dir, name, entry.mode).on("cannot stage", at),
+        Node::Dir => fsio::make_child_dir(dir, name, Some(entry.mode)).on("cannot stage", at),
         Node::Link { target } => fsio::symlink(target, dir, name).on("cannot stage", at),
         Node::File { hash, .. } => {
             let file = fsio::create_private(dir, name).on("cannot stage", at)?;
@@ -322,12 +333,11 @@ pub(super) fn open_like(workspace: &Workspace, path: &RelPath) -> Option<File> {
     (stat.kind == crate::stream::record::EntryKind::File).then(|| fd.into())
 }
 
-/// Whether what is made in the staging area is what it would be had it been made in a directory: neither of them hands
-/// its group or an access control list down to what is made in it.
+/// Whether a directory hands neither its group nor an access control list down to what is made in it. Some file systems
+/// hand the group down without a bit that says so (`grpid`): only where it is our own anyway, nothing is handed down.
 pub(super) fn hands_nothing_down(dir: BorrowedFd<'_>) -> bool {
     const SET_GROUP_ID: u32 = 0o2000;
-    let mut none: [u8; 0] = [];
-    let list = rustix::fs::fgetxattr(dir, c"system.posix_acl_default", &mut none);
-    let is_plain = matches!(list, Err(Errno::NODATA | Errno::NOTSUP));
-    is_plain && rustix::fs::fstat(dir).is_ok_and(|stat| stat.st_mode & SET_GROUP_ID == 0)
+    let own = rustix::process::getegid().as_raw();
+    let has_own_group = |stat: rustix::fs::Stat| stat.st_mode & SET_GROUP_ID == 0 && stat.st_gid == own;
+    rustix::fs::fstat(dir).is_ok_and(has_own_group) && matches!(fsio::has_default_acl(dir), Ok(false))
 }

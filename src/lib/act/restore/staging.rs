@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 use super::bulk::{Batches, NewFile, Staging};
-use super::fresh::Fresh;
 use super::plan::{Op, Plan, Work};
 use super::stage::{self, Item};
 use super::swap::Swapper;
@@ -43,13 +42,8 @@ impl<'t> Swapper<'_, 't> {
             } else {
                 self.stage_op(staging, number, op, &mut batches)?;
             }
-            let fresh = self.fresh.get(&number).into_iter().flat_map(Fresh::items);
-            for (item, entry) in self.staged.get(&number).map(|item| (item, None)).into_iter().chain(fresh) {
-                let path =
-                    entry.and_then(|entry| self.target.entries.get(entry)).map_or(&op.path, |entry| &entry.path);
-                if item.beside.is_none() {
-                    push_item_line(&mut lines, &item.name, path);
-                }
+            if let Some(item) = self.staged.get(&number).filter(|item| item.beside.is_none()) {
+                push_item_line(&mut lines, &item.name, &op.path);
             }
         }
         self.write_all(&batches, staging)?;
@@ -84,12 +78,7 @@ impl<'t> Swapper<'_, 't> {
             Work::Put { entry, replaces, .. } => self.stage_put(pool, *entry, replaces.as_ref(), durability)?,
             Work::PutOverTree { entry, .. } => self.stage_put(pool, *entry, None, durability)?,
             Work::PutTree { entries, .. } => Some(self.stage_tree(pool, &op.path, entries, durability)?),
-            Work::PutNewTree { entries } => {
-                let fresh = self.stage_new_tree(staging, &op.path, entries, batches)?;
-                self.clearing.copies.extend(fresh.items().map(|(item, _)| item.name.clone()));
-                self.fresh.insert(number, fresh);
-                None
-            }
+            Work::PutNewTree { entries } => Some(self.stage_new_tree(staging, &op.path, entries, batches)?),
             Work::Chmod { entry, old, .. } if old.kind == EntryKind::File => {
                 self.stage_shared(pool, *entry, old, durability)?
             }
@@ -180,12 +169,12 @@ impl<'t> Swapper<'_, 't> {
         entries: &[(usize, usize)],
         durability: Durability,
     ) -> Result<Item> {
-        let item = self.area.item('n', root, &mut self.dirs).on("cannot stage", root.as_path())?;
+        let item = self.tree_item(root).on("cannot stage", root.as_path())?;
         let entries = entries.iter().map(|(number, _)| self.entry(*number).cloned()).collect::<Result<Vec<_>>>()?;
         let mut staged = Ok(());
         self.area
             .with_item(&item, &mut self.dirs, |dir, name| {
-                fsio::make_dir(dir, name, 0o755)?;
+                fsio::make_child_dir(dir, name, None)?;
                 staged = fsio::open_dir(dir, name)
                     .on("cannot stage", root.as_path())
                     .and_then(|tree| write_tree(pool, tree.as_fd(), root, &entries, durability));
@@ -224,7 +213,7 @@ fn write_tree(
         };
         let mut dir = tree.try_clone_to_owned().on("cannot stage", at)?;
         for part in dirs {
-            match fsio::make_dir(dir.as_fd(), part, 0o755) {
+            match fsio::make_child_dir(dir.as_fd(), part, None) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(Error::io("cannot stage", at, &error));
                 }

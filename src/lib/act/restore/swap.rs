@@ -11,7 +11,6 @@ use super::bulk::Staging;
 use super::compare::is_planned;
 use super::current::folded;
 use super::dirs::Dirs;
-use super::fresh::Fresh;
 use super::plan::{Op, Plan, Reason, Work};
 use super::report::Report;
 use super::salvage::{self, Clearing};
@@ -50,8 +49,6 @@ pub(super) struct Swapper<'a, 't> {
     pub(super) target: &'t Manifest,
     pub(super) workspace: &'a Workspace,
     pub(super) staged: HashMap<usize, Item>,
-    /// Whole directories that are to come where none is.
-    pub(super) fresh: HashMap<usize, Fresh>,
     /// Paths that could not be staged in such a directory, because the disk takes their names for those of others.
     pub(super) taken: HashSet<&'t RelPath>,
     pub(super) clearing: Clearing,
@@ -94,7 +91,6 @@ pub(super) fn carry_out(
         target,
         workspace,
         staged: HashMap::new(),
-        fresh: HashMap::new(),
         taken: HashSet::new(),
         clearing: Clearing::default(),
         placed: HashSet::new(),
@@ -156,6 +152,10 @@ impl Swapper<'_, '_> {
                 self.stage_op(staging, number, op, &mut batches)?;
                 self.write_all(&batches, staging)?;
                 done = self.carry_out(number, op);
+                if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
+                    // Somebody goes on mounting.
+                    done = Ok(Outcome::Left(Reason::Changed));
+                }
             }
             let left = match or_left(done).on("cannot restore", op.path.as_path())? {
                 Outcome::Done => continue,
@@ -192,16 +192,14 @@ impl Swapper<'_, '_> {
                 self.exchange(&item, path, &|_, _, stat| is_planned(stat, old), old)
             }
             (Work::PutOverTree { removed, .. }, Some(item)) => self.exchange_tree(&item, path, removed),
-            (Work::PutNewTree { entries }, _) => match self.fresh.remove(&number) {
-                Some(fresh) => self.create_tree(path, entries, &fresh),
-                None => Err(io::Error::other("its new content was not staged")),
-            },
+            (Work::PutNewTree { entries }, Some(item)) => self.create_tree(path, entries, &item),
             (Work::Chmod { entry, old, .. }, None) => self.chmod(path, *entry, old),
             (Work::Remove { old, .. }, _) => self.remove(path, old),
             (Work::RemoveDir { .. }, _) => self.remove_dir(path),
-            (Work::Put { .. } | Work::PutTree { .. } | Work::PutOverTree { .. }, None) => {
-                Err(io::Error::other("its new content was not staged"))
-            }
+            (
+                Work::Put { .. } | Work::PutTree { .. } | Work::PutOverTree { .. } | Work::PutNewTree { .. },
+                None,
+            ) => Err(io::Error::other("its new content was not staged")),
         }
     }
 }
