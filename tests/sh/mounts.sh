@@ -210,4 +210,57 @@ test_a_new_directory_gets_what_the_one_around_it_hands_down() {
 	[ -z "$(find . -name '.iterion*')" ] || fail "something stays"
 }
 
+# key add|remove DIR: gives the file system of a directory the key of the directory, or takes it away; with add the empty
+# directory is encrypted. The numbers are those of <linux/fscrypt.h>.
+key() {
+	python3 - "$1" "$2" <<-'END'
+		import ctypes, fcntl, os, struct, sys
+		todo, path = sys.argv[1:]
+		fd = os.open(path, os.O_RDONLY)
+		id_file = path + ".key"
+		if todo == "add":
+		    ask = bytearray(struct.pack("II32xII32x", 2, 0, 64, 0) + bytes(range(64)))
+		    fcntl.ioctl(fd, 0xC0506617, ask)
+		    open(id_file, "wb").write(ask[8:24])
+		    policy = struct.pack("BBBB4x16s", 2, 1, 4, 3, bytes(ask[8:24]))
+		    if not os.listdir(path):
+		        fcntl.ioctl(fd, 0x800C6613, policy)
+		else:
+		    os.close(fd)
+		    os.sync()
+		    fd = os.open(os.path.dirname(path), os.O_RDONLY)
+		    ask = bytearray(struct.pack("II16s16xI20x", 2, 0, open(id_file, "rb").read(), 0))
+		    fcntl.ioctl(fd, 0xC0406618, ask)
+	END
+}
+
+test_names_that_come_and_go_with_a_key_are_not_remembered() {
+	command -v mkfs.ext4 >/dev/null && command -v python3 >/dev/null || exit 0
+	mkdir -p ws/m
+	truncate -s 64M image
+	mkfs.ext4 -q -O encrypt image 2>/dev/null || exit 0
+	mounted ext4 image "$PWD/ws/m"
+	mkdir ws/m/enc
+	key add "$PWD/ws/m/enc" 2>/dev/null || exit 0
+	cd ws
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		mkdir -p m/enc/d$i
+		echo $i >m/enc/d$i/f
+		touch -d '2 days ago' m/enc/d$i/f
+	done
+	sleep 0.1
+	wt-capture -q p >/dev/null
+	wt-capture -q q >/dev/null
+	key remove "$PWD/m/enc"
+	[ ! -e m/enc/d1/f ] || exit 0
+	got=0
+	wt-capture -q r >../report 2>&1 || got=$?
+	[ "$got" -ne 0 ] || [ "$(wt-ls-manifest r | wc -l)" -ge 20 ] ||
+		fail "without the key nothing is there: $(cat ../report)"
+	key add "$PWD/m/enc"
+	wt-capture -q s >/dev/null
+	wt-diff --exit-code s || fail "with the key it is not what is there"
+	[ "$(wt-ls-manifest s | grep -c /f)" -eq 20 ] || fail "with the key not all is there"
+}
+
 "$TEST"

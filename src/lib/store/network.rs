@@ -34,6 +34,16 @@ pub fn moves_dir_times(fd: BorrowedFd<'_>) -> bool {
     magic(fd).is_some_and(|magic| DIR_TIMES_MOVE.contains(&magic))
 }
 
+/// Whether a directory on the file system that `fd` lies on may be encrypted: then its names change with the key, and
+/// neither its inode nor its times do.
+#[must_use]
+pub fn may_encrypt_names(fd: BorrowedFd<'_>) -> bool {
+    magic(fd).is_none_or(|magic| ENCRYPTING.contains(&magic))
+}
+
+/// ext4 and F2FS, as above.
+const ENCRYPTING: [u32; 2] = [0xef53, 0xf2f5_2010];
+
 /// ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, by the magic number of statfs(2).
 const DIR_TIMES_MOVE: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0xf2f5_2010];
 

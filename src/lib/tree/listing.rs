@@ -118,6 +118,12 @@ impl Listing {
         self.names.reserve_exact(bytes);
     }
 
+    /// How many of its files are captured.
+    pub(super) fn captured_files(&self) -> u64 {
+        let is_captured = |child: &&Child| matches!(&child.node, Node::Entry(entry) if entry.stat.kind == EntryKind::File && entry.gap.is_none());
+        self.children.iter().filter(is_captured).count() as u64
+    }
+
     /// What the rules keep of it, as it is remembered, in this order.
     pub(super) fn kept_names(&self) -> impl Iterator<Item = Name<'_>> {
         self.children.iter().filter_map(|child| {

@@ -14,12 +14,14 @@
 //!
 //! Rules: names that the ignore rules leave out are not in it. Remembered is only a directory that had been at rest for a
 //! tick of the clock when the walk began (`tree::stat`), on a file system of which the kernel of this machine alone changes
-//! the directories. Nothing is believed after a restart of the machine or under other ignore rules. The file is never
+//! the directories, and that is not encrypted: its names come and go with the key. Nothing is believed after a restart of the machine or under other ignore rules. The file is never
 //! needed, and one that is wrong in any way counts as none.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 
 use super::stat::{FileStat, is_settled};
 use crate::store::id::ObjectId;
@@ -43,8 +45,8 @@ pub struct Seen {
     begun_ns: u64,
     memory: Option<Memory>,
     learnt: Mutex<Vec<Learnt>>,
-    /// Devices that were asked for, and whether the times of their directories prove anything.
-    devices: Mutex<Vec<(u64, bool)>>,
+    /// Devices that were asked for, and what the times of their directories prove.
+    devices: Mutex<Vec<(u64, Trust)>>,
 }
 
 /// A directory that was listed: its path, and how it stands in the file.
@@ -100,6 +102,15 @@ impl Seen {
         Some(Remembered { count: dir.count, is_empty: dir.is_empty, names: dir.names })
     }
 
+    /// Takes back that a directory is as it was.
+    pub(super) fn forget(&self, path: &[u8]) {
+        if let Some(memory) = &self.memory
+            && let Some(found) = memory.find(path).and_then(|place| memory.found.get(place))
+        {
+            found.store(false, Ordering::Relaxed);
+        }
+    }
+
     /// Learns what is in the directory open at `fd`; `own` was taken before it was listed. `names` stand in the order of
     /// a listing.
     pub(super) fn learn<'n>(
@@ -121,15 +132,27 @@ impl Seen {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner).push(learnt);
     }
 
-    /// Whether the times of directories on this device prove anything; asked once for each.
+    /// Whether the times of the directory open at `fd` prove anything. Its device is asked once.
     fn is_trusted(&self, fd: BorrowedFd<'_>, device: u64) -> bool {
-        let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, is_trusted)) = devices.iter().find(|(known, _)| *known == device) {
-            return *is_trusted;
+        match self.trust(fd, device) {
+            Trust::Nothing => false,
+            Trust::All => true,
+            Trust::UnlessEncrypted => is_plain(fd),
         }
-        let is_trusted = network::moves_dir_times(fd);
-        devices.push((device, is_trusted));
-        is_trusted
+    }
+
+    fn trust(&self, fd: BorrowedFd<'_>, device: u64) -> Trust {
+        let mut devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, trust)) = devices.iter().find(|(known, _)| *known == device) {
+            return *trust;
+        }
+        let trust = match (network::moves_dir_times(fd), network::may_encrypt_names(fd)) {
+            (false, _) => Trust::Nothing,
+            (true, true) => Trust::UnlessEncrypted,
+            (true, false) => Trust::All,
+        };
+        devices.push((device, trust));
+        trust
     }
 
     /// What is to be written down after a walk that went to its end; `None` where that would cost more than it saves.
@@ -164,6 +187,23 @@ impl Seen {
         out.get_mut(CHECKSUM_AT..DIRS_AT)?.copy_from_slice(&sum.to_le_bytes());
         Some(out)
     }
+}
+
+/// Of which directories of a device the times prove that the names are what they were.
+#[derive(Debug, Clone, Copy)]
+enum Trust {
+    Nothing,
+    UnlessEncrypted,
+    All,
+}
+
+/// Whether a directory is certainly not encrypted.
+fn is_plain(fd: BorrowedFd<'_>) -> bool {
+    let found = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::empty());
+    found.is_ok_and(|found| {
+        found.stx_attributes_mask.contains(StatxAttributes::ENCRYPTED)
+            && !found.stx_attributes.contains(StatxAttributes::ENCRYPTED)
+    })
 }
 
 /// Device, inode, mtime and ctime, where all are known.

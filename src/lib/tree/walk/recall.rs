@@ -2,12 +2,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
 
 use rustix::fs::FileType;
 
 use super::{Scratch, Shared, Task};
 use crate::stream::record::EntryKind;
 use crate::tree::listing::Listing;
+use crate::tree::seen::Remembered;
 use crate::tree::stat::{FileStat, stat_at};
 
 impl Shared<'_> {
@@ -21,8 +23,15 @@ impl Shared<'_> {
     ) -> io::Result<Listing> {
         #[cfg(debug_assertions)]
         crate::store::seam::hook(&format!("dir-examined:{}", String::from_utf8_lossy(path_of(task))));
-        if let Some(listing) = self.recall(task, fd, own, scratch)? {
-            return Ok(listing);
+        if let Some(seen) = self.walk.seen
+            && let Some(remembered) = seen.recall(path_of(task), fd.as_fd(), &own)
+        {
+            let mut listing = Listing::of(own, task.included);
+            if self.recall(task, fd, remembered, &mut listing, scratch)? {
+                return Ok(listing);
+            }
+            seen.forget(path_of(task));
+            self.files.fetch_sub(listing.captured_files(), Ordering::Relaxed);
         }
         let mut listing = Listing::of(own, task.included);
         self.read(task, fd, &mut listing, scratch)?;
@@ -33,46 +42,44 @@ impl Shared<'_> {
         Ok(listing)
     }
 
-    /// What is in a directory whose names are remembered; `None` where it has to be listed.
+    /// Takes what is in a directory from what is remembered of it. `false` where it has to be listed after all.
     fn recall(
         &self,
         task: &Task,
         fd: &OwnedFd,
-        own: FileStat,
+        remembered: Remembered<'_>,
+        listing: &mut Listing,
         scratch: &mut Scratch,
-    ) -> io::Result<Option<Listing>> {
-        let remembered = self.walk.seen.and_then(|seen| seen.recall(path_of(task), fd.as_fd(), &own));
-        let Some(remembered) = remembered else { return Ok(None) };
-        let mut listing = Listing::of(own, task.included);
+    ) -> io::Result<bool> {
         listing.reserve(remembered.count, remembered.names_bytes());
         listing.is_empty = remembered.is_empty;
         let mut is_sorted = true;
         for name in remembered.names() {
-            let Some(name) = name else { return Ok(None) };
+            let Some(name) = name else { return Ok(false) };
             if let Some(bits) = name.inherited {
-                let Some(inherited) = self.walk.rules.inherited_of_bits(bits) else { return Ok(None) };
+                let Some(inherited) = self.walk.rules.inherited_of_bits(bits) else { return Ok(false) };
                 listing.add_dir(name.bytes, inherited, inherited.is_included());
                 continue;
             }
             match stat_at(fd.as_fd(), name.bytes)? {
-                // It has gone since the directory was examined.
-                None => {}
+                // It has gone since the directory was examined, or the directory is not what its times say.
+                None => return Ok(false),
                 Some(stat) if stat.kind == EntryKind::Dir => {
                     // It became one since then. The rules may say something else of a directory.
                     let base = scratch.begin(task);
                     scratch.path.truncate(base);
                     scratch.path.extend_from_slice(name.bytes);
                     let names = (scratch.path.as_slice(), name.bytes);
-                    self.consider(task.inherited, fd, &mut listing, names, FileType::Directory)?;
+                    self.consider(task.inherited, fd, listing, names, FileType::Directory)?;
                     is_sorted = false;
                 }
-                Some(stat) => self.add(&mut listing, name.bytes, stat),
+                Some(stat) => self.add(listing, name.bytes, stat),
             }
         }
         if !is_sorted {
             listing.sort();
         }
-        Ok(Some(listing))
+        Ok(true)
     }
 }
 
