@@ -263,4 +263,20 @@ test_names_that_come_and_go_with_a_key_are_not_remembered() {
 	[ "$(wt-ls-manifest s | grep -c /f)" -eq 20 ] || fail "with the key not all is there"
 }
 
+test_what_was_staged_in_a_directory_that_is_moved_away_is_named() {
+	mkdir -p ws/p/x
+	cd ws
+	chmod 2755 p
+	echo 1 >p/x/f
+	: >p/stays
+	wt-capture -q A >/dev/null
+	rm -r p/x
+	got=0
+	WT_TEST_HOOK='before-swap=mv p q' wt-restore A >../report 2>&1 || got=$?
+	[ "$got" -eq 3 ] || fail "exit code $got: $(cat ../report)"
+	[ -n "$(find q -name '.iterion-tmp-restore-*-n1')" ] || fail "this test tests nothing any more"
+	grep -q '/p/.iterion-tmp-restore-' ../report || fail "what stays is not named: $(cat ../report)"
+	[ ! -e p ] || fail "an empty directory was left"
+}
+
 "$TEST"

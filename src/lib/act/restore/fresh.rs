@@ -24,6 +24,7 @@ use crate::history::manifest::{Entry, Node};
 use crate::store::fsio;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::tree::beneath;
+use crate::tree::stat::stat_at;
 
 impl<'t> Swapper<'_, 't> {
     /// Stages a missing directory with all that goes into it; what goes into the staging area is only added to `batches`.
@@ -78,6 +79,10 @@ impl<'t> Swapper<'_, 't> {
         item: &Item,
     ) -> io::Result<Outcome> {
         let mut left = Vec::new();
+        if item.beside.is_some() && stat_at(self.item_dir(item)?.as_fd(), item.name.as_bytes())?.is_none() {
+            // The directory that it lies in was moved away.
+            return Err(io::ErrorKind::NotFound.into());
+        }
         for made in self.dirs.make_parents(root)? {
             self.undo.push(Undo::RemoveDir(made));
         }
@@ -127,8 +132,15 @@ impl<'t> Swapper<'_, 't> {
         for made in self.dirs.make_parents(path)? {
             self.undo.push(Undo::RemoveDir(made));
         }
-        let from = beneath::open_dir(top.as_fd(), Some(from))?;
-        match self.dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), name, dir, name)) {
+        let done = match &entry.node {
+            // Empty, and perhaps not writable, as it would have to be to be moved.
+            Node::Dir => self.dirs.with_parent(path, |dir| fsio::make_child_dir(dir, name, Some(entry.mode))),
+            Node::File { .. } | Node::Link { .. } => {
+                let from = beneath::open_dir(top.as_fd(), Some(from))?;
+                self.dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), name, dir, name))
+            }
+        };
+        match done {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return self.left_to_another(path),
             Err(error) => return Err(error),

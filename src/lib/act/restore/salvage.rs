@@ -145,15 +145,19 @@ pub(super) fn clear(
         }
     }
     for path in &journal.beside {
-        let Ok(parent) = beneath::open_dir(workspace.fd(), path.parent()) else {
+        let parent = beneath::open_dir(workspace.fd(), path.parent());
+        let is_there =
+            parent.as_ref().is_ok_and(|dir| matches!(stat_at(dir.as_fd(), path.file_name()), Ok(Some(_))));
+        let is_missed = std::str::from_utf8(path.file_name()).is_ok_and(|item| known.copies.contains(item));
+        if !is_there && (is_missed || parent.is_err()) {
             // Somebody moved the directory away with what we had in it: nobody but them knows where that is now.
             clearer.salvaged.push(Salvaged {
                 path: path.parent().map(RelPath::to_owned),
                 object: None,
                 left_at: Some(workspace.path().join(path.as_path())),
             });
-            continue;
-        };
+        }
+        let Ok(parent) = parent else { continue };
         is_clear &= clearer.remove(&parent, path, path.file_name(), None, path.file_name())?;
     }
     let salvaged = clearer.salvaged;
