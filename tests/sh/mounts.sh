@@ -129,6 +129,7 @@ test_what_is_mounted_in_the_staging_area_is_left_and_named() {
 	wt-capture -q A >/dev/null
 	rm -r x
 	got=0
+	# shellcheck disable=SC2016 # the hook expands it
 	hook='before-swap=mkdir x; for y in .iterion/restore-*/n*/y; do mount --bind ../outside "$y"; done'
 	apart "WT_TEST_HOOK='$hook' wt-restore A" >../report 2>&1 || got=$?
 	[ "$got" -eq 3 ] || fail "exit code $got: $(cat ../report)"
