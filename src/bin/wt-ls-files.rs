@@ -35,7 +35,7 @@ static PAGE: Page = Page {
         With `--dir-cache` a directory that is as it was is not listed again: each file of it is still examined. A \
         directory is as it was if its device, inode, mtime and ctime are those that it had when it was listed, it had \
         been at rest by then, the machine has not been started since, the rules are the same, and it lies on ext2 to ext4, \
-        XFS, Btrfs, tmpfs or F2FS. What is remembered for that is written after the stream has ended, and only if \
+        XFS, Btrfs, tmpfs or F2FS, and is not encrypted. What is remembered for that is written after the stream has ended, and only if \
         enough of it changed: one private file, `workspace/.dirs-seen` in the run's directory, with the stat and the names \
         of each directory. It may be removed at any time. A file that is damaged counts as none, and one that cannot be \
         written is no error. Nothing is written while ITERION_WORKSPACE_TRACK turns captures off.\n\n\

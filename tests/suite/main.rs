@@ -40,6 +40,7 @@ mod project_untouched;
 mod property;
 mod publishing;
 mod restore_destroys_nothing;
+mod restore_edges;
 mod restore_faults;
 mod restore_is_exact;
 mod restore_races;

@@ -22,6 +22,7 @@ mod emptied;
 mod fresh;
 mod plan;
 mod planner;
+mod project;
 mod report;
 mod salvage;
 mod single;

@@ -51,6 +51,20 @@ pub fn permission_bits(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o777)
 }
 
+/// Sets the permission bits of an open directory. Whether it hands its group down and who may remove from it (its
+/// set-group-id and sticky bits) stays as it is: that is no permission of a program.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_mode_of_dir(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
+    const KEPT: u32 = 0o3000;
+    point("chmod", shown(name))?;
+    let kept = Mode::from_raw_mode(rustix::fs::fstat(fd)?.st_mode & KEPT);
+    rustix::fs::fchmod(fd, permission_bits(mode) | kept)?;
+    note("chmod", &[Field::Fd(fd), Field::Number(mode.into())]);
+    Ok(())
+}
+
 /// Creates a new file for writing, failing if the name exists in any form. The mode holds from the first instant and
 /// whatever the umask.
 ///

@@ -77,8 +77,13 @@ impl<'a> Dirs<'a> {
     }
 
     /// Makes a directory of ours writable; `false` when that cannot help.
-    fn lift(&mut self, dir: Option<&RelPath>) -> io::Result<bool> {
+    pub(super) fn lift(&mut self, dir: Option<&RelPath>) -> io::Result<bool> {
         let fd = self.open(dir)?.try_clone()?;
+        self.lift_opened(fd, dir)
+    }
+
+    /// The same for a directory that is open already and is, or will be, at a path.
+    pub(super) fn lift_opened(&mut self, fd: OwnedFd, dir: Option<&RelPath>) -> io::Result<bool> {
         let stat = FileStat::from(rustix::fs::fstat(&fd)?);
         let is_ours = rustix::process::geteuid().as_raw() == stat.uid;
         if !is_ours || stat.mode & OWNER_ALL == OWNER_ALL {
@@ -86,7 +91,7 @@ impl<'a> Dirs<'a> {
         }
         (self.before_lift)(dir, stat.mode)?;
         let name = dir.map_or(&b"."[..], RelPath::as_bytes);
-        fsio::set_mode(fd.as_fd(), stat.mode | OWNER_ALL, name)?;
+        fsio::set_mode_of_dir(fd.as_fd(), stat.mode | OWNER_ALL, name)?;
         self.lifted.push(Lifted { fd, path: dir.map(RelPath::to_owned), mode: stat.mode });
         Ok(true)
     }
@@ -142,7 +147,7 @@ impl<'a> Dirs<'a> {
         let mut first_error = Ok(());
         while let Some(lifted) = self.lifted.pop() {
             let name = lifted.path.as_deref().map_or(&b"."[..], RelPath::as_bytes);
-            let done = fsio::set_mode(lifted.fd.as_fd(), lifted.mode, name);
+            let done = fsio::set_mode_of_dir(lifted.fd.as_fd(), lifted.mode, name);
             if first_error.is_ok() {
                 first_error = done;
             }

@@ -30,14 +30,27 @@ impl Planner<'_> {
             }
         }
         let is_wanted = |dir: &RelPath| self.target.entry(dir).is_some_and(|entry| entry.node == Node::Dir);
+        let stays = |dir: &RelPath| is_wanted(dir) || self.current.is_ignored(dir, EntryKind::Dir);
+        // A directory that stays although it loses everything keeps those above it.
+        let mut seen: HashSet<&RelPath> = HashSet::new();
+        for path in &gone {
+            for dir in path.ancestors().take_while(|dir| seen.insert(dir)) {
+                if !gone.contains(dir) && stays(dir) {
+                    inhabited.extend(dir.ancestors());
+                }
+            }
+        }
         let mut emptied: BTreeSet<RelPathBuf> = BTreeSet::new();
         for path in &gone {
             for dir in path.ancestors() {
                 // Where a file is put in the place of a directory, all of that went out with it.
                 let is_replaced = std::iter::once(dir).chain(dir.ancestors()).any(|dir| written.contains(dir));
-                let stays =
-                    inhabited.contains(dir) || is_wanted(dir) || self.current.is_ignored(dir, EntryKind::Dir);
-                if is_replaced || stays || self.is_spared_dir(dir) || gone.contains(dir) {
+                if is_replaced
+                    || inhabited.contains(dir)
+                    || stays(dir)
+                    || self.is_spared_dir(dir)
+                    || gone.contains(dir)
+                {
                     break;
                 }
                 if !emptied.insert(dir.to_owned()) {

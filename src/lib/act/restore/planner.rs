@@ -358,7 +358,8 @@ impl<'a> Planner<'a> {
     fn plan_removal(&self, draft: &mut Draft<'_, '_>, record: &Record) -> Result<()> {
         let path = &record.path;
         let is_dir = record.kind == EntryKind::Dir;
-        if self.target.gap_over(path).is_some() || self.target.has_below(path) {
+        let has_dir_here = self.target.has_below(path);
+        if self.target.gap_over(path).is_some() || has_dir_here && is_dir {
             return Ok(());
         }
         if !self.covers.covers(path, record.kind) {
@@ -366,6 +367,12 @@ impl<'a> Planner<'a> {
         }
         if let Some(reason) = self.is_spared(path, Some(record)) {
             draft.plan.add(path, is_dir, Action::Keep(reason), None);
+            return Ok(());
+        }
+        if has_dir_here {
+            // What the target has in the directory that was here is out of the scope, or was not captured: nothing could
+            // take the place of this.
+            draft.plan.add(path, is_dir, Action::Keep(Reason::Blocked), None);
             return Ok(());
         }
         if let Some(reason) = self.objection(draft, record)? {

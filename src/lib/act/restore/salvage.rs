@@ -14,6 +14,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::RawDir;
 use rustix::io::Errno;
 
+use super::project::{is_empty_project_dir_of_ours, remove_empty_project_dir, while_writable};
 use super::report::Salvaged;
 use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
 use super::witness::{self, Witness};
@@ -63,8 +64,8 @@ pub(super) fn has_leftovers(workspace: &Workspace) -> bool {
     let fallback_prefix = format!("{}{AREA_PREFIX}", layout::TEMP_PREFIX);
     let project = RelPathBuf::join(None, layout::PROJECT_DIR.as_bytes());
     let inside = beneath::open_dir(workspace.fd(), Some(&project)).and_then(|dir| names_in(&dir));
-    let has_inside =
-        inside.is_ok_and(|names| names.is_empty() || names.iter().any(|name| is_area(name, AREA_PREFIX)));
+    let has_inside = is_empty_project_dir_of_ours(workspace)
+        || inside.is_ok_and(|names| names.iter().any(|name| is_area(name, AREA_PREFIX)));
     let beside = beneath::open_dir(workspace.fd(), None).and_then(|dir| names_in(&dir));
     // What cannot be listed is said by whoever clears.
     has_inside || beside.map_or(true, |names| names.iter().any(|name| is_area(name, &fallback_prefix)))
@@ -106,12 +107,6 @@ fn is_area_name(name: &[u8], prefix: &[u8]) -> bool {
     })
 }
 
-/// Removes `.iterion` if nothing is in it: then it was made for a staging area, and no store is there.
-fn remove_empty_project_dir(workspace: &Workspace) {
-    // It stays, without a word, if somebody has put something in it, or if it is no directory.
-    let _ = fsio::remove_dir(workspace.fd(), layout::PROJECT_DIR.as_bytes());
-}
-
 /// Clears one area and removes it. `asked` is the witness of the plan, if there was one.
 ///
 /// # Errors
@@ -146,8 +141,7 @@ pub(super) fn clear(
     }
     for path in &journal.beside {
         let parent = beneath::open_dir(workspace.fd(), path.parent());
-        let is_there =
-            parent.as_ref().is_ok_and(|dir| matches!(stat_at(dir.as_fd(), path.file_name()), Ok(Some(_))));
+        let is_there = parent.as_ref().is_ok_and(|dir| !matches!(stat_at(dir.as_fd(), path.file_name()), Ok(None)));
         let is_missed = std::str::from_utf8(path.file_name()).is_ok_and(|item| known.copies.contains(item));
         if !is_there && (is_missed || parent.is_err()) {
             // Somebody moved the directory away with what we had in it: nobody but them knows where that is now.
@@ -158,7 +152,12 @@ pub(super) fn clear(
             });
         }
         let Ok(parent) = parent else { continue };
-        is_clear &= clearer.remove(&parent, path, path.file_name(), None, path.file_name())?;
+        if !is_there {
+            continue;
+        }
+        is_clear &= while_writable(parent.as_fd(), path.file_name(), || {
+            clearer.remove(&parent, path, path.file_name(), None, path.file_name())
+        })?;
     }
     let salvaged = clearer.salvaged;
     if !is_clear {
@@ -170,7 +169,10 @@ pub(super) fn clear(
     };
     gone(fsio::unlink(dir.as_fd(), JOURNAL.as_bytes())).on("cannot clear", &full)?;
     let parent = beneath::open_dir(workspace.fd(), area.parent()).on("cannot open the parent of", &full)?;
-    gone(fsio::remove_dir(parent.as_fd(), area.file_name())).on("cannot remove", &full)?;
+    // The user's own project directory may be read-only.
+    let removed =
+        while_writable(parent.as_fd(), area.file_name(), || fsio::remove_dir(parent.as_fd(), area.file_name()));
+    gone(removed).on("cannot remove", &full)?;
     remove_empty_project_dir(workspace);
     Ok(salvaged)
 }
@@ -227,7 +229,7 @@ fn put_modes_back(workspace: &Workspace, journal: &Journal) {
         let is_lifted = rustix::fs::fstat(&dir).is_ok_and(|stat| stat.st_mode & 0o777 == mode | 0o700);
         if is_lifted {
             let name = path.as_deref().map_or(&b"."[..], RelPath::as_bytes);
-            let _ = fsio::set_mode(dir.as_fd(), *mode, name);
+            let _ = fsio::set_mode_of_dir(dir.as_fd(), *mode, name);
         }
     }
 }

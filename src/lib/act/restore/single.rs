@@ -7,9 +7,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::compare::{TreeState, compare_tree, is_planned, is_untouched};
+use super::dirs::Dirs;
 use super::plan::Reason;
+use super::salvage::names_in;
 use super::stage::Item;
-use super::swap::{Outcome, Swapper};
+use super::swap::{Outcome, Swapper, is_refusal};
 use super::undo::Undo;
 use crate::store::fsio::{self, Exchanged};
 use crate::store::relpath::{RelPath, RelPathBuf};
@@ -99,6 +101,26 @@ impl Swapper<'_, '_> {
     }
 
     fn exchange_now(&mut self, item: &Item, path: &RelPathBuf, is_right: IsRight<'_>) -> io::Result<Outcome> {
+        match self.exchange_once(item, path, is_right) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.let_dirs_move(item, path)? => {
+                self.exchange_once(item, path, is_right)
+            }
+            done => done,
+        }
+    }
+
+    /// A directory gets another parent only where it is writable itself: read-only ones of ours are made so until the end.
+    fn let_dirs_move(&mut self, item: &Item, path: &RelPathBuf) -> io::Result<bool> {
+        let from = self.item_dir(item)?;
+        let here = self.dirs.with_parent(path, |dir| fsio::open_dir(dir, path.file_name()));
+        let mut is_lifted = false;
+        for dir in [here, fsio::open_dir(from.as_fd(), item.name.as_bytes())].into_iter().flatten() {
+            is_lifted |= self.dirs.lift_opened(dir, Some(path))?;
+        }
+        Ok(is_lifted)
+    }
+
+    fn exchange_once(&mut self, item: &Item, path: &RelPathBuf, is_right: IsRight<'_>) -> io::Result<Outcome> {
         let name = path.file_name();
         let from = self.item_dir(item)?;
         let ours = stat_at(from.as_fd(), item.name.as_bytes())?.map(|stat| (stat.device, stat.inode));
@@ -220,7 +242,8 @@ impl Swapper<'_, '_> {
         if !same {
             return Ok(Outcome::Left(Reason::Changed));
         }
-        fsio::set_mode(fd.as_fd(), mode, name)?;
+        let set_mode = if is_dir { fsio::set_mode_of_dir } else { fsio::set_mode };
+        set_mode(fd.as_fd(), mode, name)?;
         self.dirs.note_mode(path, mode);
         self.undo.push(Undo::Mode(path.clone(), old.mode));
         Ok(Outcome::Done)
@@ -256,16 +279,7 @@ impl Swapper<'_, '_> {
                 self.undo.push(Undo::PutBack(out, path.clone()));
                 Ok(Outcome::Done)
             }
-            _ => {
-                // If the name is taken again, what came out is kept by the clearing.
-                let back = self
-                    .dirs
-                    .with_parent(path, |dir| fsio::rename_new(out_dir.as_fd(), out.name.as_bytes(), dir, name));
-                match back {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-                    _ => Ok(Outcome::Left(Reason::Changed)),
-                }
-            }
+            _ => self.bring_back(&out_dir, &out, path),
         }
     }
 
@@ -285,16 +299,24 @@ impl Swapper<'_, '_> {
     pub(super) fn remove_dir(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {
         let name = path.file_name();
         self.dirs.forget(path);
-        let mode = match self.dirs.with_parent(path, |dir| stat_at(dir, name)) {
-            Ok(Some(stat)) if stat.kind == EntryKind::Dir => stat.mode,
+        let was = match self.dirs.with_parent(path, |dir| stat_at(dir, name)) {
+            Ok(Some(stat)) if stat.kind == EntryKind::Dir => stat,
             Ok(Some(_)) => return Ok(Outcome::Left(Reason::Changed)),
             Ok(None) => return Ok(Outcome::Done),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
             Err(error) => return Err(error),
         };
+        seam::hook("before-remove-dir");
+        if self.may_take_back {
+            match self.move_dir_aside(path) {
+                // On another mount, or of somebody else: what is taken back then is made anew.
+                Err(error) if is_refusal(&error) || error.kind() == io::ErrorKind::CrossesDevices => {}
+                done => return done,
+            }
+        }
         match self.dirs.with_parent(path, |dir| fsio::remove_dir(dir, name)) {
             Ok(()) => {
-                self.undo.push(Undo::MakeDir(path.clone(), mode));
+                self.undo.push(Undo::MakeDir(path.clone(), was));
                 Ok(Outcome::Done)
             }
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -305,6 +327,54 @@ impl Swapper<'_, '_> {
                 }
                 _ => Err(error),
             },
+        }
+    }
+
+    /// Takes an empty directory out into the area, where it is removed at the end, so that it can come back as it was.
+    fn move_dir_aside(&mut self, path: &RelPathBuf) -> io::Result<Outcome> {
+        let name = path.file_name();
+        let dir = self.dirs.with_parent(path, |dir| fsio::open_dir(dir, name))?;
+        if !names_in(&dir)?.is_empty() {
+            return Ok(Outcome::Left(Reason::Changed));
+        }
+        let out = self.area.item('d', path, &mut self.dirs)?;
+        if out.beside.is_some() {
+            // Beside where it was it would be in the way when the directory above it is to go.
+            return Err(io::ErrorKind::CrossesDevices.into());
+        }
+        let out_dir = self.item_dir(&out)?;
+        let take_out = |dirs: &mut Dirs<'_>| {
+            dirs.with_parent(path, |dir| fsio::rename_new(dir, name, out_dir.as_fd(), out.name.as_bytes()))
+        };
+        let moved = match take_out(&mut self.dirs) {
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied && self.dirs.lift_opened(dir, Some(path))? =>
+            {
+                take_out(&mut self.dirs)
+            }
+            done => done,
+        };
+        match moved {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outcome::Done),
+            Err(error) => return Err(error),
+        }
+        let names = fsio::open_dir(out_dir.as_fd(), out.name.as_bytes()).and_then(|dir| names_in(&dir));
+        if names.is_ok_and(|names| names.is_empty()) {
+            self.undo.push(Undo::PutBack(out, path.clone()));
+            return Ok(Outcome::Done);
+        }
+        self.bring_back(&out_dir, &out, path)
+    }
+
+    /// What came out is not what was planned, and goes back. If the name is taken again, the clearing keeps it.
+    fn bring_back(&mut self, out_dir: &OwnedFd, out: &Item, path: &RelPathBuf) -> io::Result<Outcome> {
+        let back = self
+            .dirs
+            .with_parent(path, |dir| fsio::rename_new(out_dir.as_fd(), out.name.as_bytes(), dir, path.file_name()));
+        match back {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(Outcome::Left(Reason::Changed)),
         }
     }
 

@@ -59,6 +59,8 @@ pub(super) struct Swapper<'a, 't> {
     /// Inodes with several names that we renamed under one of them, and the ctime that this gave them.
     pub(super) moved: HashMap<FileId, Option<i64>>,
     pub(super) undo: Vec<Undo>,
+    /// Whether all may have to be taken back (`--all-or-nothing`).
+    pub(super) may_take_back: bool,
 }
 
 /// Carries the plan out and notes in the report what came out differently.
@@ -97,6 +99,7 @@ pub(super) fn carry_out(
         placed_unseen: Vec::new(),
         moved: HashMap::new(),
         undo: Vec::new(),
+        may_take_back: request.all_or_nothing,
     };
     let durability = history.store().durability();
     let mut done = swapper.stage(&plan, pool, durability);
@@ -206,7 +209,12 @@ impl Swapper<'_, '_> {
 
 /// What an error of one path comes to: one that the system guards must not keep the others from being restored.
 pub(super) fn or_left(done: io::Result<Outcome>) -> io::Result<Outcome> {
+    let is_other_kind = |error: &io::Error| {
+        matches!(error.raw_os_error().map(Errno::from_raw_os_error), Some(Errno::NOTDIR | Errno::LOOP))
+    };
     match done {
+        // Something that is no directory came where the plan saw one, or nothing.
+        Err(error) if is_other_kind(&error) => Ok(Outcome::Left(Reason::Changed)),
         Err(error) if is_refusal(&error) => Ok(Outcome::Left(Reason::Denied)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Outcome::Left(Reason::Changed)),
         other => other,

@@ -5,12 +5,16 @@
 
 use std::os::fd::AsFd;
 
+use rustix::fs::{Gid, Uid};
+
 use super::compare::refuse_mounts;
 use super::stage::Item;
 use super::swap::Swapper;
 use crate::error::{IoContext, Result};
 use crate::store::fsio;
 use crate::store::relpath::RelPathBuf;
+use crate::stream::record::EntryKind;
+use crate::tree::stat::FileStat;
 
 /// How to take a swap back.
 pub(super) enum Undo {
@@ -24,8 +28,8 @@ pub(super) enum Undo {
     Mode(RelPathBuf, u32),
     /// Removes a directory that was made.
     RemoveDir(RelPathBuf),
-    /// Makes a directory that was removed.
-    MakeDir(RelPathBuf, u32),
+    /// Makes a directory anew that could not be moved aside, with what can be given to it of what it had.
+    MakeDir(RelPathBuf, FileStat),
 }
 
 impl Undo {
@@ -68,15 +72,23 @@ impl Swapper<'_, '_> {
                 }),
                 Undo::Mode(path, mode) => self.dirs.with_parent(path, |dir| {
                     let fd = fsio::open_read(dir, path.file_name())?;
-                    fsio::set_mode(fd.as_fd(), *mode, path.file_name())
+                    let is_dir = FileStat::from(rustix::fs::fstat(&fd)?).kind == EntryKind::Dir;
+                    let set_mode = if is_dir { fsio::set_mode_of_dir } else { fsio::set_mode };
+                    set_mode(fd.as_fd(), *mode, path.file_name())
                 }),
                 Undo::RemoveDir(path) => {
                     self.dirs.forget(path);
                     self.dirs.with_parent(path, |dir| fsio::remove_dir(dir, path.file_name()))
                 }
-                Undo::MakeDir(path, mode) => {
-                    self.dirs.with_parent(path, |dir| fsio::make_dir(dir, path.file_name(), *mode))
-                }
+                Undo::MakeDir(path, was) => self.dirs.with_parent(path, |dir| {
+                    fsio::make_dir(dir, path.file_name(), was.mode)?;
+                    if let Ok(made) = fsio::open_dir(dir, path.file_name()) {
+                        let (uid, gid) = (Uid::from_raw(was.uid), Gid::from_raw(was.gid));
+                        // Only root gives directories away.
+                        let _ = fsio::set_owner(&made.into(), Some(uid), Some(gid));
+                    }
+                    Ok(())
+                }),
             };
             done.on("cannot take back", undo.path().as_path())?;
         }

@@ -28,7 +28,7 @@ fn name(bytes: &[u8], inherited: Option<u32>) -> Name<'_> {
 /// Learns that each of these directories holds `file` and `sub`.
 fn learn(seen: &Seen, paths: &[String]) {
     let here = std::fs::File::open(".").unwrap();
-    seen.devices.lock().unwrap().push((1, true));
+    seen.devices.lock().unwrap().push((1, Trust::All));
     for (inode, path) in (1..).zip(paths) {
         let names = [name(b"file", None), name(b"sub", Some(1))];
         seen.learn(path.as_bytes(), here.as_fd(), &own(inode), false, names.into_iter());
@@ -41,7 +41,7 @@ fn paths(count: usize) -> Vec<String> {
 
 fn begin(document: Option<Vec<u8>>) -> Seen {
     let seen = Seen::new(document.map(Document::from), hash::of_bytes(b"rules"), NOW_NS);
-    seen.devices.lock().unwrap().push((1, true));
+    seen.devices.lock().unwrap().push((1, Trust::All));
     seen
 }
 
@@ -104,19 +104,19 @@ fn it_is_written_only_where_that_saves_something() {
 #[test]
 fn what_cannot_be_trusted_is_not_learnt() {
     let here = std::fs::File::open(".").unwrap();
-    let learnt = |own: &FileStat, is_trusted: bool, bytes: &[u8]| {
+    let learnt = |own: &FileStat, trust: Trust, bytes: &[u8]| {
         let seen = Seen::new(None, hash::of_bytes(b""), NOW_NS);
-        seen.devices.lock().unwrap().push((1, is_trusted));
+        seen.devices.lock().unwrap().push((1, trust));
         seen.learn(b"d", here.as_fd(), own, false, [name(bytes, None)].into_iter());
         seen.learnt.into_inner().unwrap().len()
     };
     let now = Some(i64::try_from(NOW_NS).unwrap());
-    assert_eq!(learnt(&own(1), true, b"a"), 1);
-    assert_eq!(learnt(&own(1), false, b"a"), 0, "file system");
-    assert_eq!(learnt(&FileStat { mtime_ns: now, ..own(1) }, true, b"a"), 0, "mtime not at rest");
-    assert_eq!(learnt(&FileStat { ctime_ns: now, ..own(1) }, true, b"a"), 0, "ctime not at rest");
-    assert_eq!(learnt(&FileStat { mtime_ns: None, ..own(1) }, true, b"a"), 0, "mtime not known");
-    assert_eq!(learnt(&own(1), true, &[b'a'; 256]), 0, "a name that no such file system has");
+    assert_eq!(learnt(&own(1), Trust::All, b"a"), 1);
+    assert_eq!(learnt(&own(1), Trust::Nothing, b"a"), 0, "file system");
+    assert_eq!(learnt(&FileStat { mtime_ns: now, ..own(1) }, Trust::All, b"a"), 0, "mtime not at rest");
+    assert_eq!(learnt(&FileStat { ctime_ns: now, ..own(1) }, Trust::All, b"a"), 0, "ctime not at rest");
+    assert_eq!(learnt(&FileStat { mtime_ns: None, ..own(1) }, Trust::All, b"a"), 0, "mtime not known");
+    assert_eq!(learnt(&own(1), Trust::All, &[b'a'; 256]), 0, "a name that no such file system has");
 }
 
 #[test]
