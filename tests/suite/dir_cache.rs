@@ -22,8 +22,9 @@ fn settled() -> Sandbox {
     let sandbox = Sandbox::new();
     for number in 0..DIRS {
         sandbox.file(format!("d{number}/file-a"), "a\n").file(format!("d{number}/deep/file-b"), "b\n");
+        sandbox.file(format!("d{number}/File-a"), "ignored\n");
     }
-    sandbox.file("d0/out.log", "log\n").file(".gitignore", "*.log\n").settle();
+    sandbox.file("d0/out.log", "log\n").file(".gitignore", "*.log\nFile-a\n").settle();
     sandbox.capture("l");
     sandbox
 }
@@ -48,7 +49,7 @@ fn sealed(mut memory: Vec<u8>) -> Vec<u8> {
     memory
 }
 
-/// Makes the memory say that no directory holds a `file-a`, but a name that is not there.
+/// Makes the memory say that the rules keep no `file-a` of any directory, but the `File-a` that they leave out.
 fn lie(sandbox: &Sandbox) {
     let mut memory = std::fs::read(memory_path(sandbox)).unwrap();
     let name = b"file-a";

@@ -200,10 +200,7 @@ enum Trust {
 /// Whether a directory is certainly not encrypted.
 fn is_plain(fd: BorrowedFd<'_>) -> bool {
     let found = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::empty());
-    found.is_ok_and(|found| {
-        found.stx_attributes_mask.contains(StatxAttributes::ENCRYPTED)
-            && !found.stx_attributes.contains(StatxAttributes::ENCRYPTED)
-    })
+    found.is_ok_and(|found| !found.stx_attributes.contains(StatxAttributes::ENCRYPTED))
 }
 
 /// Device, inode, mtime and ctime, where all are known.
