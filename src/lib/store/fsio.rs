@@ -4,6 +4,7 @@
 //! [`document`]) the protocol for store documents. No primitive follows a link in its last component, and none
 //! resolves a path of more than one component inside a workspace: callers open the directory first.
 
+mod dirs;
 pub mod document;
 pub mod lock_file;
 pub mod log;
@@ -51,32 +52,15 @@ pub fn permission_bits(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o777)
 }
 
-/// Sets the permission bits of an open directory. Whether it hands its group down and who may remove from it (its
-/// set-group-id and sticky bits) stays as it is: that is no permission of a program.
-///
-/// # Errors
-/// What the operating system said.
-pub fn set_mode_of_dir(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
-    const KEPT: u32 = 0o3000;
-    point("chmod", shown(name))?;
-    let kept = Mode::from_raw_mode(rustix::fs::fstat(fd)?.st_mode & KEPT);
-    rustix::fs::fchmod(fd, permission_bits(mode) | kept)?;
-    note("chmod", &[Field::Fd(fd), Field::Number(mode.into())]);
-    Ok(())
-}
-
 /// Creates a new file for writing, failing if the name exists in any form. The mode holds from the first instant and
 /// whatever the umask.
 ///
 /// # Errors
 /// What the operating system said; `EEXIST` when the name is taken.
 pub fn create_new(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<File> {
-    point("create", shown(name))?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(dir, name, flags, permission_bits(mode))?;
-    rustix::fs::fchmod(&fd, permission_bits(mode))?;
-    note("create", &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), Field::Number(mode.into())]);
-    Ok(fd.into())
+    let file = create(dir, name, mode)?;
+    rustix::fs::fchmod(&file, permission_bits(mode))?;
+    Ok(file)
 }
 
 /// As [`create_new`] with [`FILE_MODE`], for whoever sets the final mode afterwards: until then the umask may have taken
@@ -85,11 +69,14 @@ pub fn create_new(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<Fil
 /// # Errors
 /// As [`create_new`].
 pub fn create_private(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<File> {
+    create(dir, name, FILE_MODE)
+}
+
+fn create(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<File> {
     point("create", shown(name))?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(dir, name, flags, permission_bits(FILE_MODE))?;
-    let mode = Field::Number(FILE_MODE.into());
-    note("create", &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), mode]);
+    let fd = rustix::fs::openat(dir, name, flags, permission_bits(mode))?;
+    note("create", &[Field::Fd(dir), Field::Bytes(name), Field::Fd(fd.as_fd()), Field::Number(mode.into())]);
     Ok(fd.into())
 }
 
@@ -104,19 +91,8 @@ pub fn set_mode(fd: BorrowedFd<'_>, mode: u32, name: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets the permission bits of a directory that does not let itself be opened. The caller knows that the name is not a
-/// link: it lies where only we work.
-///
-/// # Errors
-/// What the operating system said.
-pub fn set_dir_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
-    point("chmod", shown(name))?;
-    rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?;
-    note("chmod", &[Field::At(dir, name), Field::Number(mode.into())]);
-    Ok(())
-}
-
-/// Sets the permission bits of a directory entry that is known to be a directory of ours.
+/// Sets the permission bits of what has this name: it may not let itself be opened. The caller knows that it is no link,
+/// but a file or directory of ours.
 ///
 /// # Errors
 /// What the operating system said.
@@ -248,72 +224,6 @@ pub fn symlink(target: &[u8], dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()
     Ok(())
 }
 
-/// Makes a directory whose mode holds whatever the umask, failing if the name is taken.
-///
-/// # Errors
-/// What the operating system said.
-pub fn make_dir(dir: BorrowedFd<'_>, name: &[u8], mode: u32) -> io::Result<()> {
-    point("mkdir", shown(name))?;
-    rustix::fs::mkdirat(dir, name, permission_bits(mode))?;
-    note("mkdir", &[Field::Fd(dir), Field::Bytes(name), Field::At(dir, name), Field::Number(mode.into())]);
-    match open_dir(dir, name) {
-        Ok(opened) => Ok(rustix::fs::fchmod(&opened, permission_bits(mode))?),
-        // Under an umask that takes our own bits away, or a mode without them, it can only be named.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Ok(rustix::fs::chmodat(dir, name, permission_bits(mode), AtFlags::empty())?)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Makes a directory that keeps what the one around it hands down: its group with the bit that hands it on, and access
-/// control lists. `mode` is what was recorded of it; where nothing was, such a list says who may do what.
-///
-/// # Errors
-/// What the operating system said.
-pub fn make_child_dir(dir: BorrowedFd<'_>, name: &[u8], mode: Option<u32>) -> io::Result<()> {
-    // The kernel takes no umask off then.
-    let is_as_given = mode.is_none() && has_default_acl(dir).unwrap_or(false);
-    let wanted = permission_bits(mode.unwrap_or(if is_as_given { 0o777 } else { IMPLIED_MODE }));
-    point("mkdir", shown(name))?;
-    rustix::fs::mkdirat(dir, name, wanted)?;
-    let number = Field::Number(wanted.bits().into());
-    note("mkdir", &[Field::Fd(dir), Field::Bytes(name), Field::At(dir, name), number]);
-    if is_as_given {
-        return Ok(());
-    }
-    match open_dir(dir, name) {
-        Ok(opened) => {
-            let now = Mode::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
-            if now & permission_bits(0o777) == wanted {
-                return Ok(());
-            }
-            Ok(rustix::fs::fchmod(&opened, wanted | (now & Mode::SGID))?)
-        }
-        // See `make_dir`.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Ok(rustix::fs::chmodat(dir, name, wanted, AtFlags::empty())?)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Mode of a directory that is implied by what lies in it (facts 1.1).
-const IMPLIED_MODE: u32 = 0o755;
-
-/// Whether a directory has an access control list for what is made in it.
-///
-/// # Errors
-/// What the operating system said, where that cannot be known.
-pub fn has_default_acl(dir: BorrowedFd<'_>) -> io::Result<bool> {
-    let mut none: [u8; 0] = [];
-    match rustix::fs::fgetxattr(dir, c"system.posix_acl_default", &mut none) {
-        Ok(_) => Ok(true),
-        Err(rustix::io::Errno::NODATA | rustix::io::Errno::NOTSUP) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Removes a file or link.
 ///
 /// # Errors
@@ -418,6 +328,7 @@ pub fn open_read(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
 }
 
+pub use dirs::{has_default_acl, make_child_dir, make_dir, set_mode_of_dir};
 pub use unsure::{is_sure_dir, make_store_dirs, settle};
 pub use write::{write_all, write_parts};
 

@@ -21,7 +21,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::{
-    DIR_MODE, Durability, flush_dir, make_dir, remove_dir, rename, rename_new, set_dir_mode, temp_name, unlink,
+    DIR_MODE, Durability, flush_dir, make_dir, remove_dir, rename, rename_new, set_mode_at, temp_name, unlink,
 };
 use crate::error::{Error, IoContext, Result};
 use crate::store::seam;
@@ -140,7 +140,7 @@ fn shown(name: &[u8]) -> PathBuf {
 fn open_readable(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
     match open_here(dir, name) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            set_dir_mode(dir, name, DIR_MODE)?;
+            set_mode_at(dir, name, DIR_MODE)?;
             open_here(dir, name)
         }
         other => other,
