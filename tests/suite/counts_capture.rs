@@ -29,8 +29,8 @@ fn settled() -> Sandbox {
     sandbox
 }
 
-/// A capture as the porcelain makes it: under its lock, from which the stages inherit.
-const CAPTURE: &str = "wt-lock -s -- sh -c 'wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
+/// A capture as the porcelain makes it: the stages inherit a descriptor on which the first of them takes the lock.
+const CAPTURE: &str = "sh -c 'exec 9<\"${WT_WORKSPACE:-.}\"; export WT_LOCK_FD=9:s?; wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
 
 /// The effects on the store of a capture under a label.
 fn effects(sandbox: &Sandbox, label: &str) -> Vec<String> {
