@@ -162,12 +162,7 @@ fn fill_records(args: &Args, cli: &mut Cli) -> Result<()> {
     header.write(&mut out, framing);
     cli.out.write(&out);
     match fill(args, cli, &mut reader, &header) {
-        Ok(()) => {
-            let mut mark = Vec::new();
-            wire::write_end(&mut mark, framing);
-            cli.out.write(&mark);
-            Ok(())
-        }
+        Ok(()) => Ok(()),
         Err(error) => fail(args, cli, error),
     }
 }
@@ -238,12 +233,19 @@ fn fill<R: Read>(args: &Args, cli: &mut Cli, reader: &mut Reader<BufReader<R>>, 
     if stores {
         recall.remember();
     }
-    let Some(writer) = &writer else { return Ok(()) };
-    let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
-    if let Some(rules) = &header.rules {
-        store_rules(&workspace, rules, writer)?;
+    if let Some(writer) = &writer {
+        let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
+        if let Some(rules) = &header.rules {
+            store_rules(&workspace, rules, writer)?;
+        }
+        writer.commit()?;
     }
-    writer.commit()
+    // The next stage goes on while we close what we opened.
+    out.clear();
+    wire::write_end(&mut out, args.zero.framing());
+    cli.out.write(&out);
+    cli.out.flush();
+    Ok(())
 }
 
 /// Goes on to the next line of a record; `false` at the end of a complete stream.

@@ -127,6 +127,27 @@ fn a_changed_file_is_read_once_and_costs_one_object() {
     sandbox.stored().check();
 }
 
+#[test]
+fn a_new_file_costs_what_reading_and_storing_it_takes() {
+    const NEW: usize = 240;
+    let sandbox = settled();
+    let Some(before) = calls(&sandbox, CAPTURE) else { return };
+    for number in 0..NEW {
+        sandbox.file(format!("new/{number}"), format!("new content {number}\n"));
+    }
+    sandbox.settle();
+    let Some(after) = calls(&sandbox, CAPTURE) else { return };
+    let each = |name: &str| {
+        let of_name = |calls: &[String]| count(calls, |call| call.contains(&format!(" {name}(")));
+        (of_name(&after) - of_name(&before)) / NEW
+    };
+    // Opened, examined, read, examined, closed; created, written, linked, closed. Beside that the look of the walk, one
+    // whether the pool has it, and one under the pool's lock that it has got it.
+    let found = ["openat", "fstat", "read", "write", "linkat", "close", "newfstatat"].map(each);
+    assert_eq!(found, [2, 2, 1, 1, 1, 2, 3]);
+    sandbox.stored().check();
+}
+
 /// Of each call that writes more than one piece, how many.
 fn vectors(calls: &[String]) -> Vec<usize> {
     let pieces = |call: &String| {
