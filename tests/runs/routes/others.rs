@@ -1,7 +1,41 @@
 //! What other programs make of decisions.
 
-use super::{claim, claimed, with_outcomes};
-use crate::shell::{go, paths};
+use super::{FILE, claim, claimed, finish, lapse, with_outcomes};
+use crate::shell::{go, json, paths};
+
+/// One line says who acts on the outcome.
+#[test]
+fn a_run_shows_who_routes_it() {
+    let sandbox = with_outcomes(1);
+    let shown = |starts: &str| {
+        let out = go(&sandbox, &["run-show", "r"]).ends(0);
+        let line = out.lines().find(|line| line.starts_with("routing ")).unwrap_or_default().to_owned();
+        assert!(line.starts_with(starts) && (starts.is_empty() == line.is_empty()), "{starts:?}: {out}");
+    };
+    shown("");
+    claimed(&sandbox, "a", &[]);
+    shown("routing  claimed by a until 20");
+    assert_eq!(json(&sandbox, &["run-show", "r", "--json"])["route"]["standing"], "live");
+    lapse(&sandbox);
+    shown("routing  the claim of a ran out at 2020-01-01T00:00:00Z, attempt 1 of 3");
+    claimed(&sandbox, "b", &[]);
+    finish(&sandbox, "b", "2", &["--failed", "no slot"]).ends(0).clear();
+    shown("routing  b failed in attempt 2 of 3: no slot");
+    claimed(&sandbox, "c", &[]);
+    finish(&sandbox, "c", "3", &["--failed", "no luck"]).ends(0).clear();
+    shown("routing  nobody may claim it again after 3 attempts, the last one by c: no luck");
+    // The decision about an earlier outcome says nothing of this one.
+    sandbox.put("run.json", r#"{"id":"r","status":"failed","outcome_seq":2}"#);
+    shown("");
+    claimed(&sandbox, "d", &[]);
+    let line = ["run-route", "finish", "--seq", "2", "--owner", "d", "--attempt", "1", "--succeeded"];
+    go(&sandbox, &line).ends(0).clear();
+    shown("routing  done by d in attempt 1 of 3");
+    sandbox.put(FILE, "[]");
+    shown("");
+    sandbox.put(FILE, "{");
+    assert!(go(&sandbox, &["run-show", "r"]).ends(3).contains("COULD NOT BE READ"));
+}
 
 /// Neither program nor script that looks at a whole store is misled by the files.
 #[test]
