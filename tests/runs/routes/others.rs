@@ -1,6 +1,7 @@
 //! What other programs make of decisions.
 
 use super::{FILE, claim, claimed, finish, lapse, with_outcomes};
+use crate::sandbox::run;
 use crate::shell::{go, json, paths};
 
 /// One line says who acts on the outcome.
@@ -35,6 +36,34 @@ fn a_run_shows_who_routes_it() {
     shown("");
     sandbox.put(FILE, "{");
     assert!(go(&sandbox, &["run-show", "r"]).ends(3).contains("COULD NOT BE READ"));
+}
+
+/// Who routes an outcome works on the run: a clean-up leaves it alone while the lease lasts, and looks again under the lock.
+#[test]
+fn a_run_that_is_being_routed_is_not_cleaned_away() {
+    let sandbox = with_outcomes(1);
+    sandbox
+        .put("run.json", r#"{"id":"r","status":"finished","outcome_seq":1,"updated_at":"2020-01-01T00:00:00Z"}"#);
+    let prune = || sandbox.program(&["run-prune", "--older-than", "1d", "--grace", "0", "-v"]);
+    claimed(&sandbox, "a", &[]);
+    run(prune()).says(0, "whoever routes its outcome needs it");
+    lapse(&sandbox);
+    let mut late = prune();
+    let program = std::path::Path::new(crate::sandbox::BIN).with_file_name("run-route");
+    late.env(
+        "WT_TEST_HOOK",
+        format!("prune-run=unset WT_TEST_HOOK; {} claim --owner b --run r", program.display()),
+    );
+    let done = run(late);
+    assert!(done.err.contains("has been claimed for routing since it was chosen"), "{} {}", done.code, done.err);
+    assert!(sandbox.run_dir().join("run.json").exists());
+    sandbox.put(FILE, "{");
+    run(prune()).says(3, "not JSON");
+    assert!(sandbox.run_dir().join("run.json").exists());
+    // Another program's file holds nothing.
+    sandbox.put(FILE, "[]");
+    run(prune()).ends(0).clear();
+    assert_eq!(paths(&sandbox), [".deleted"]);
 }
 
 /// Neither program nor script that looks at a whole store is misled by the files.
