@@ -284,7 +284,7 @@ fn side_by_side(entries: &[Entry], check: impl Fn(&Entry) -> Result<()> + Sync) 
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<()>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        threads.into_iter().map(join).collect()
+        threads.into_iter().try_for_each(join)
     })
 }
 

@@ -75,7 +75,7 @@ struct State {
     young: HashSet<ObjectId>,
     new_bytes: u64,
     /// What has its name by now, still open: closing thousands of files takes time, and nobody is to wait for it.
-    published: Vec<(ObjectId, Temp)>,
+    published: Vec<Vec<(ObjectId, Temp)>>,
 }
 
 impl<'a> PoolWriter<'a> {
@@ -303,7 +303,7 @@ impl<'a> PoolWriter<'a> {
         if done.is_err() {
             staged.iter().for_each(|(_, temp)| self.discard(temp));
         }
-        self.state().published.extend(staged);
+        self.state().published.push(staged);
         done.on("cannot write to the pool", layout::pool(self.pool.store.root()))
     }
 
