@@ -176,14 +176,15 @@ fn fail(args: &Args, cli: &mut Cli, error: Error) -> Result<()> {
 }
 
 fn fill<R: Read>(args: &Args, cli: &mut Cli, reader: &mut Reader<BufReader<R>>, header: &Header) -> Result<()> {
+    // Before anything is made or found wrong once more: a stage before this one may have failed, or found the workspace to
+    // be the store.
+    let mut is_last = !advance(reader)?;
     let workspace = match &header.root {
         Some(root) => Workspace::open(root)?,
         None => cli.env.workspace(&args.workspace)?,
     };
     let store = cli.env.store(&args.store, workspace.path())?;
     let stores = args.write && !cli.env.captures_are_off();
-    // Before anything is made: a stage before this one may have failed, or found the workspace to be the store.
-    let mut is_last = !advance(reader)?;
     let pool = if stores { Some(Pool::create(&store)?) } else { Pool::open(&store)? };
     let run = cli.env.run_if_named(&args.run)?;
     let memory = run.as_ref().map(|run| layout::pool_seen(store.root(), run));
