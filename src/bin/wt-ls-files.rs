@@ -20,7 +20,7 @@ use workspacetrack::tree::listing::{Entry, Found, Tree};
 use workspacetrack::tree::root::{Workspace, WorkspaceLock};
 use workspacetrack::tree::scan::{self, Outset};
 use workspacetrack::tree::seen::Seen;
-use workspacetrack::tree::walk::Walk;
+use workspacetrack::tree::walk::{Walk, Wanted};
 
 static PAGE: Page = Page {
     name: "wt-ls-files",
@@ -188,9 +188,17 @@ impl Place {
         let header = Header { head: self.head.clone(), ..self.outset.header(&self.workspace) };
         header.write(&mut stream.pending, stream.framing);
         let seen = self.seen();
-        let walk = Walk { seen: seen.as_ref(), ..self.outset.walk(&self.workspace, &self.store, progress) };
+        let walk = Walk {
+            seen: seen.as_ref(),
+            wanted: Wanted::Kept,
+            ..self.outset.walk(&self.workspace, &self.store, progress)
+        };
         if self.lock.own_descriptor().is_none() {
-            walk.flow(&mut |path, entry| stream.write(cli, path, entry))?;
+            walk.flow(&mut |path, found| {
+                if let Found::Entry(entry) = found {
+                    stream.write(cli, path, entry);
+                }
+            })?;
         } else {
             let tree = walk.run()?;
             // Nobody waits for a reader while holding it.

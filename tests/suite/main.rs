@@ -22,6 +22,7 @@ mod counts;
 mod counts_capture;
 mod cross_product;
 mod dir_cache;
+mod dir_memory;
 mod docs;
 mod durability;
 mod fuzz_seeds;

@@ -2,7 +2,7 @@
 //! copy of (design section 6).
 //!
 //! ```text
-//! look      rules once, walk once, hash what the stat cache does not know         current
+//! look      rules once, walk once, hash what the stat cache does not know         look, current
 //! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness
 //! stage     all new content, verified while it is copied, beside the live files   stage, staging, bulk
 //! swap      exchange, compare what came out, exchange back if it is not what      swap
@@ -20,6 +20,7 @@ mod current;
 mod dirs;
 mod emptied;
 mod fresh;
+mod look;
 mod plan;
 mod planner;
 mod project;
@@ -149,20 +150,22 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
     };
     let mut leftovers = Leftovers::default();
     // Nothing is changed before it is certain that the target can be had.
-    let (recorded, scan) = if !request.dry_run && salvage::has_leftovers(workspace) {
-        let recorded = Recorded::read(workspace, history, request)?;
+    let look = look::Look { workspace, history, index, request };
+    let read = || Recorded::read(workspace, history, request);
+    let (recorded, current) = if !request.dry_run && salvage::has_leftovers(workspace) {
+        let mut recorded = Some(read()?);
         leftovers = salvage::clear_leftovers(workspace, history)?;
-        (recorded, current::walk(workspace, history)?)
+        look.at(|| recorded.take().map_or_else(read, Ok))?
     } else {
-        let (recorded, scan) = std::thread::scope(|scope| {
-            let reading = scope.spawn(|| Recorded::read(workspace, history, request));
-            let scan = current::walk(workspace, history);
-            (reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), scan)
-        });
-        (recorded?, scan?)
+        std::thread::scope(|scope| {
+            let mut reading = Some(scope.spawn(read));
+            look.at(|| match reading.take() {
+                Some(reading) => reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                None => read(),
+            })
+        })?
     };
     let Recorded { target, edited_since } = recorded;
-    let current = current::Current::of(scan, workspace, index, &target, request)?;
     let covers = CoverageRules::load(&target, pool.as_ref())?;
     let planner = planner::Planner {
         workspace,
@@ -208,6 +211,12 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
 struct Recorded {
     target: Manifest,
     edited_since: Option<Manifest>,
+}
+
+impl AsRef<Manifest> for Recorded {
+    fn as_ref(&self) -> &Manifest {
+        &self.target
+    }
 }
 
 impl Recorded {
