@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! look      rules once, walk once, hash what the stat cache does not know         look, current
-//! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness
+//! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness, copies
 //! stage     all new content, verified while it is copied, beside the live files   stage, staging, bulk
 //! swap      exchange, compare what came out, exchange back if it is not what      swap
 //!           was planned; delete by renaming into the staging area; a directory     fresh
 //!           that is missing comes whole
-//! clear     what was displaced goes only if it still is what the store has        salvage
+//! clear     what was displaced goes only if it still is what the store has        salvage, sweep
 //! ```
 //!
 //! The plan is a value: `--dry-run` prints it, the real run consumes it. A file is whole-old or whole-new at every
@@ -16,6 +16,7 @@
 
 mod bulk;
 mod compare;
+mod copies;
 mod current;
 mod dirs;
 mod emptied;
@@ -30,6 +31,7 @@ mod single;
 mod stage;
 mod staging;
 mod swap;
+mod sweep;
 mod undo;
 mod witness;
 
@@ -151,20 +153,13 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
     let mut leftovers = Leftovers::default();
     // Nothing is changed before it is certain that the target can be had.
     let look = look::Look { workspace, history, index, request };
-    let read = || Recorded::read(workspace, history, request);
-    let (recorded, current) = if !request.dry_run && salvage::has_leftovers(workspace) {
-        let mut recorded = Some(read()?);
+    let mut recorded = None;
+    if !request.dry_run && salvage::has_leftovers(workspace) {
+        recorded = Some(Recorded::read(workspace, history, request)?);
         leftovers = salvage::clear_leftovers(workspace, history)?;
-        look.at(|| recorded.take().map_or_else(read, Ok))?
-    } else {
-        std::thread::scope(|scope| {
-            let mut reading = Some(scope.spawn(read));
-            look.at(|| match reading.take() {
-                Some(reading) => reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                None => read(),
-            })
-        })?
-    };
+    }
+    let read = || recorded.take().map_or_else(|| Recorded::read(workspace, history, request), Ok);
+    let (recorded, current) = look.at(read)?;
     let Recorded { target, edited_since } = recorded;
     let covers = CoverageRules::load(&target, pool.as_ref())?;
     let planner = planner::Planner {
@@ -175,8 +170,10 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
         edited_since: edited_since.as_ref(),
         request,
     };
-    let mut witness = witness::Witness::new(history, pool.as_ref(), index, &target, planner.displaced())?;
-    let mut plan = planner.plan(&mut witness)?;
+    let displaced = planner.displaced();
+    let copies = copies::Copies::of(pool.as_ref(), displaced.iter().copied());
+    let mut witness = witness::Witness::new(history, &copies, index, &target, displaced)?;
+    let mut plan = copies.while_reading_ahead(|| planner.plan(&mut witness))?;
     plan.check_objects(pool.as_ref(), &target)?;
     if request.all_or_nothing && plan.leaves_something_out() {
         return Err(plan.refusal());

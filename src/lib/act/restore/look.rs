@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nearly all is as it should be, and nothing of that is kept: the memory of a look grows with what differs. All three
-//! stand in the same order, so there is no map and no search. The target is read on another thread meanwhile.
+//! stand in the same order, so there is no map and no search. The target is read while other threads walk.
 //!
 //! What a capture saw in a directory spares listing it and nothing else: each file is looked at, a directory in which the
 //! rules leave something out is listed, and whatever is displaced is examined once more right before. Were a name missing
@@ -40,7 +40,8 @@ pub(super) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Looks. `target` gives what the workspace is compared with, when it is needed: the walk goes on by then.
+    /// Looks. `target` reads what the workspace is compared with, on this thread: the others have begun to walk by then, and
+    /// what it allocates stays in the heap of this one, which grows by more than a page at a time.
     ///
     /// # Errors
     /// That of `target`; those of a walk and of reading files.
