@@ -37,7 +37,7 @@ static PAGE: Page = Page {
         been at rest by then, the machine has not been started since, the rules are the same, and it lies on ext2 to ext4, \
         XFS, Btrfs, tmpfs or F2FS, and is not encrypted. What is remembered for that is written after the stream has ended, and only if \
         enough of it changed: one private file, `workspace/.dirs-seen` in the run's directory, with the stat and the names \
-        of each directory. It may be removed at any time. A file that is damaged counts as none, and one that cannot be \
+        of each directory. wt-restore(1) and wt-diff(1) read it. It may be removed at any time. A file that is damaged counts as none, and one that cannot be \
         written is no error. Nothing is written while ITERION_WORKSPACE_TRACK turns captures off.\n\n\
         A directory that cannot be listed is a gap, `!unreadable`, and its name ends in a slash. The store is left out \
         wherever it lies and whatever it is called.",

@@ -244,6 +244,7 @@ fn a_directory_that_changes_while_the_look_goes_on_is_met_at_the_latest_by_the_s
     assert_eq!(sandbox.sh("cat d7/deep/file-b/in").ok(), "human");
     sandbox.sh("echo outside >$X/outside").ok();
     let outside = sandbox.x("outside");
-    hook(&format!("rm -r file-b; ln -s {} file-b", outside.display())).ok();
+    let ran = hook(&format!("rm -r file-b; ln -s {} file-b", outside.display()));
+    assert_eq!(ran.exits(3), "keep:unbanked\td7/deep/file-b");
     assert_eq!(sandbox.sh("cat $X/outside").ok(), "outside");
 }
