@@ -85,8 +85,8 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Reads what nobody knows of these files and links, which are sorted by path bytes. One that vanished is dropped, one whose kind changed
-/// is what it is now.
+/// Reads these files and links, which are sorted by path bytes. One that vanished is dropped, one whose kind changed is what
+/// it is now.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] for what is not a fact about a file.

@@ -126,11 +126,12 @@ impl Listing {
 
     /// What it holds, for whoever remembers what the rules keep of it.
     pub(super) fn holding(&self) -> Holding {
-        let is_left_out = |child: &Child| matches!(child.node, Node::Ignored(_));
-        match self.is_empty {
-            true => Holding::Nothing,
-            false if self.children.iter().any(is_left_out) => Holding::LeftOut,
-            false => Holding::Kept,
+        if self.is_empty {
+            Holding::Nothing
+        } else if self.children.iter().any(|child| matches!(child.node, Node::Ignored(_))) {
+            Holding::LeftOut
+        } else {
+            Holding::Kept
         }
     }
 

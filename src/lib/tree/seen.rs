@@ -12,11 +12,11 @@
 //! four of 32 bits, four of 64 bits; a name has two bytes before it, and 32 bits    numbers are little-endian
 //! ```
 //!
-//! Rules: names that the ignore rules leave out are not in it, only that a directory holds some ([`Holding`]): whoever asks for
-//! them lists that directory anew. Remembered is only a directory that had been at rest for a
-//! tick of the clock when the walk began (`tree::stat`), on a file system of which the kernel of this machine alone changes
-//! the directories, and that is not encrypted: its names come and go with the key. Nothing is believed after a restart of the machine or under other ignore rules. The file is never
-//! needed, and one that is wrong in any way counts as none.
+//! Rules: names that the ignore rules leave out are not in it, only that a directory holds some ([`Holding`]): whoever asks
+//! for them lists that directory anew. Remembered is only a directory that had been at rest for a tick of the clock when the
+//! walk began (`tree::stat`), on a file system of which the kernel of this machine alone changes the directories, and that
+//! is not encrypted: its names come and go with the key. Nothing is believed after a restart of the machine or under other
+//! ignore rules. The file is never needed, and one that is wrong in any way counts as none.
 //!
 //! Captures write it. Restores, dry runs and comparisons only read it, and nothing is destroyed because of it: were a name
 //! forgotten, the plan would not know of what is there, and what is at a path that the plan takes for free, or in a

@@ -45,15 +45,16 @@ struct Draft<'d, 'w> {
 }
 
 impl<'a> Planner<'a> {
-    /// The contents that a restore may have to displace: whatever is in scope and not as the target records it.
+    /// The contents that a restore may have to displace: whatever is not as the target records it, in scope and not spared.
     pub(super) fn displaced(&self) -> IdSet {
-        let mut displaced = IdSet::default();
-        for record in &self.current.records {
-            if let Content::Object(id) = record.content {
-                displaced.insert(id);
-            }
-        }
-        displaced
+        let may_go = |record: &&Record| {
+            self.is_in_scope(&record.path) && self.is_spared(&record.path, Some(record)).is_none()
+        };
+        let object = |record: &Record| match record.content {
+            Content::Object(id) => Some(id),
+            _ => None,
+        };
+        self.current.records.iter().filter(may_go).filter_map(object).collect()
     }
 
     pub(super) fn plan(&self, witness: &mut Witness<'_>) -> Result<Plan> {
