@@ -24,6 +24,7 @@ mod messages;
 mod modes;
 mod plans_tools;
 mod record;
+mod routes;
 mod shell;
 mod turns_log;
 mod untouched;

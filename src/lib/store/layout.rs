@@ -4,6 +4,7 @@
 //! <store>/
 //! ├── assistant-run-watches.json         which runs are watched, by the original's assistants
 //! ├── assistant-missions.json            what these were told to do
+//! ├── route_watermark.json               the time that those who route outcomes agreed on (ours)
 //! ├── workspace-objects/                 the pool, shared by all runs
 //! │   ├── .lock                          held shared by writers and readers, exclusive by a sweep
 //! │   ├── .obj-<unique>                  an object being written
@@ -16,6 +17,7 @@
 //!     ├── run.json                       the run's own document
 //!     ├── events.jsonl                   what happened
 //!     ├── run.log                        what the run printed
+//!     ├── route_decisions.json           who acts on which outcome of the run (ours)
 //!     ├── user_messages.jsonl            what operators sent to the run
 //!     ├── .user_messages_insert_once.lock   held while a message is added that must not be there yet
 //!     ├── artifacts/<node>/<version>.json
@@ -284,6 +286,18 @@ pub fn watches(store: &Path) -> PathBuf {
 #[must_use]
 pub fn missions(store: &Path) -> PathBuf {
     store.join("assistant-missions.json")
+}
+
+/// Who acts on which outcome of a run.
+#[must_use]
+pub fn route_decisions(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("route_decisions.json")
+}
+
+/// The time that those who route outcomes agreed on.
+#[must_use]
+pub fn route_watermark(store: &Path) -> PathBuf {
+    store.join("route_watermark.json")
 }
 
 /// A run's plans.

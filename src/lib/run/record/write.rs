@@ -164,8 +164,11 @@ pub fn under(lock: &WriteLock<'_>, edit: impl FnOnce(&mut Json, &str) -> Result<
     Ok((document, change))
 }
 
-/// A document that says it is another run's was put here by hand; a write would make it worse.
-fn refuse_stranger(document: &Json, run: &RunId) -> Result<()> {
+/// Refuses a document that says it is another run's: it was put here by hand, and a write would make it worse.
+///
+/// # Errors
+/// [`Kind::Damaged`].
+pub(in crate::run) fn refuse_stranger(document: &Json, run: &RunId) -> Result<()> {
     match document.get("id").and_then(Json::text) {
         Some(id) if id != run.as_str() => Err(Error::new(
             Kind::Damaged,
