@@ -22,6 +22,7 @@ mod hostile;
 mod interactions;
 mod messages;
 mod modes;
+mod options;
 mod plans_tools;
 mod record;
 mod shell;
