@@ -35,6 +35,7 @@ mod deployment;
 mod fixtures;
 mod life;
 mod lock;
+mod odd_directories;
 mod prune;
 mod reconcile;
 mod show;
