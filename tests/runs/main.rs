@@ -33,6 +33,7 @@ mod untouched;
 mod delete;
 mod deployment;
 mod fixtures;
+mod fixtures_writers;
 mod life;
 mod lock;
 mod odd_directories;
