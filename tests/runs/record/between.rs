@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Runs, parse};
 use crate::files_deleted::WRITERS;
 use crate::life::tree;
-use crate::sandbox::run_with;
+use crate::sandbox::{run_with, until};
 
 /// A 3, the reader's half: while many make one run a reader finds none or a whole one.
 #[test]
@@ -17,7 +17,7 @@ fn a_run_that_is_being_made_is_not_there_or_whole() {
         let runs = Runs::new();
         let path = runs.0.run_dir().join("run.json");
         let inputs = format!("{{\"long\":\"{}\"}}", "x".repeat(60_000));
-        let is_made = AtomicBool::new(false);
+        let (is_looked_for, is_made) = (AtomicBool::new(false), AtomicBool::new(false));
         let line = ["run-record", "create", "--inputs", "-"];
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
@@ -25,6 +25,7 @@ fn a_run_that_is_being_made_is_not_there_or_whole() {
                 while !is_made.load(Ordering::SeqCst) || whole == 0 {
                     let Ok(bytes) = std::fs::read(&path) else {
                         absent += 1;
+                        is_looked_for.store(true, Ordering::SeqCst);
                         continue;
                     };
                     let run: Value = serde_json::from_slice(&bytes).unwrap();
@@ -33,6 +34,7 @@ fn a_run_that_is_being_made_is_not_there_or_whole() {
                 }
                 (absent, whole)
             });
+            until("somebody looks", || is_looked_for.load(Ordering::SeqCst));
             let makers: Vec<_> =
                 (0..6).map(|_| scope.spawn(|| run_with(runs.0.program(&line), &inputs).code)).collect();
             let codes: Vec<i32> = makers.into_iter().map(|maker| maker.join().unwrap()).collect();
