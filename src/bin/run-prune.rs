@@ -26,7 +26,7 @@ static PAGE: Page = Page {
         where that is missing; it is not among the newest N runs with these statuses that `--keep-last` keeps; nobody executes it; \
         and nothing that stays needs it. One of the first two options must be given; `--older-than 0` takes all ages.\n\n\
         A run is needed by a run that may go on and names it as its parent, its child, the root of its tree, the run that it was forked from or \
-        the run whose failure it works on; and by a watch that is active or a mission that has not ended.\n\n\
+        the run whose failure it works on; by a watch that is active or a mission that has not ended; and by whoever has claimed one of its outcomes, as long as the lease lasts, see run-route(1).\n\n\
         A history without a document stays and is only mentioned, since nobody can say whether its run has ended; run-delete(1) with `--force` deletes it. \
          One whose document cannot be read is named and stays, and so does \
          every run that the unreadable document names or that names its run: nobody can say whether it is needed. Where not even \

@@ -23,9 +23,9 @@ static PAGE: Page = Page {
         Captures and restores may go on meanwhile: they are kept out for less than 200 ms at a time, and what they use \
         stays. Only with a grace shorter than a capture takes may a running capture fail and have to be repeated. The age of \
         an object is told by the clock of the disk it lies on. Nothing is written, so a full disk is no hindrance.\n\n\
-        Temporary files that killed programs left behind and empty directories of the pool are removed too, by the same \
-        grace. Anything else in the pool is not ours: it is named and stays. A store without a `runs` directory keeps all \
-        its objects.",
+        Temporary files that killed programs left behind, spares of indexes that no longer change, and empty directories \
+        of the pool are removed too, by the same grace. Anything else in the pool is not ours: it is named and stays. A \
+        store without a `runs` directory keeps all its objects.",
     output: "A line `remove OID SIZE` for every object, and for a temporary file its path in the store. `--dry-run` prints the \
         same lines. A summary on standard error. With `--json`, an object with `action`, `oid` or `path`, and `size`, and at \
         the end one with `summary`.",

@@ -21,7 +21,8 @@ pub(crate) fn relpath_from_bytes(bytes: &[u8]) -> &RelPath {
 /// # Errors
 /// What the operating system said; an empty file cannot be mapped.
 pub(crate) fn map_store_file(file: &File) -> io::Result<Mmap> {
-    // SAFETY: store documents are replaced by rename and never changed in place, so the mapped inode keeps its bytes.
+    // SAFETY: store documents are replaced by rename, or changed under a lease that is not given while a file is open or
+    // mapped (`store::spare`), so the mapped inode keeps its bytes.
     unsafe { Mmap::map(file) }
 }
 
@@ -34,6 +35,53 @@ pub(crate) fn duplicate_inherited(fd: RawFd) -> io::Result<OwnedFd> {
     // number that some other part owns is only duplicated, never closed.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
     Ok(rustix::io::dup(borrowed)?)
+}
+
+/// Makes sure that nobody else has this file open or mapped, nor opens it while the lease lasts: he waits until it is
+/// released or the file is closed.
+///
+/// # Errors
+/// `EAGAIN` when somebody has it open; whatever says that this file system or this kernel cannot tell.
+#[cfg(target_os = "linux")]
+pub(crate) fn take_lease(file: &File) -> io::Result<()> {
+    // Who has to wait makes the kernel tell us: by a signal that does nothing where nobody asked for it.
+    fcntl(file, F_SETSIG, libc::SIGURG)?;
+    fcntl(file, libc::F_SETLEASE, libc::F_WRLCK)
+}
+
+/// Lets others open the file again.
+///
+/// # Errors
+/// What the operating system said.
+#[cfg(target_os = "linux")]
+pub(crate) fn release_lease(file: &File) -> io::Result<()> {
+    fcntl(file, libc::F_SETLEASE, libc::F_UNLCK)
+}
+
+/// Not a constant of every C library.
+#[cfg(target_os = "linux")]
+const F_SETSIG: libc::c_int = 10;
+
+#[cfg(target_os = "linux")]
+fn fcntl(file: &File, command: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the commands of the callers take a number and touch no memory.
+    match unsafe { libc::fcntl(file.as_raw_fd(), command, value) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Elsewhere nothing is known of who has a file open.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn take_lease(_file: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Nothing was taken.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn release_lease(_file: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Whether standard output was closed when the process began.

@@ -120,7 +120,7 @@ fn a_run_that_is_executed_stays() {
 }
 
 /// A command of every writer of a run.
-const WRITERS: [&str; 23] = [
+const WRITERS: [&str; 25] = [
     "run-record create --run r",
     "run-record set-status cancelled --force",
     "run-record patch --set 'name=\"x\"'",
@@ -141,6 +141,8 @@ const WRITERS: [&str; 23] = [
     "run-plan write n '[]'",
     "echo x | run-tool put t input",
     "run-turn write n 0 0 '{}'",
+    "run-route claim --owner o",
+    "run-route finish --seq 1 --owner o --attempt 1 --succeeded",
     "echo x | run-log append",
     "run-lock --pid -- true",
     "run-reconcile --run r",

@@ -1,5 +1,6 @@
 //! Two engines and an operator on the same runs at once, killed at any effect of any writer: one owner at a time, no
-//! acknowledged change lost, episodes that only count up, and no half document at any moment.
+//! acknowledged change lost, episodes that only count up, no attempt at an
+//! outcome given twice, and no half document at any moment.
 //!
 //! Which effects kill follows from the seed alone. How the processes meet does not; the rules hold however they do.
 
@@ -66,7 +67,15 @@ running)
 paused_waiting_human)
     act run-interaction answer "$(run-record get /checkpoint/interaction_id --raw)" '{"go":true}'
     act run-record set-status running --expect paused_waiting_human && event run_resumed ;;
-*) act run-record set-status running --expect "$status" && event run_resumed ;;
+*)
+    if act run-route claim --owner "$name$step" --lease 1h; then
+        echo "$out" >>claims.$WT_RUN
+        seq=$(echo "$out" | sed 's/.*"outcome_seq":\([0-9]*\).*/\1/')
+        attempt=$(echo "$out" | sed 's/.*"attempts":\([0-9]*\).*/\1/')
+        act run-route finish --seq $seq --owner "$name$step" --attempt $attempt --succeeded &&
+            echo "$out" >>routed.$WT_RUN
+    fi
+    act run-record set-status running --expect "$status" && event run_resumed ;;
 esac
 "#;
 
@@ -77,6 +86,8 @@ while [ $step -lt $STEPS ]; do
     step=$((step + 1)) seed=$(((seed * 1103515245 + 12345) & 0x7fffffff))
     for WT_RUN in a b; do
         export WT_RUN
+        out=$(WT_TEST_FAULT=$((seed >> 6 & 15)):kill run-route claim --owner o$step --lease 1h 2>>said) &&
+            echo "$out" >>claims.$WT_RUN
         out=$(WT_TEST_FAULT=$((seed >> 9 & 15)):kill run-record patch --set "watched_issue_ids=[\"I-$step\"]" 2>>said) || continue
         echo "$out" >>receipts.$WT_RUN; echo I-$step >>issues.$WT_RUN
     done
@@ -182,6 +193,21 @@ fn judge(sandbox: &Sandbox, id: &str) {
     for ack in acks {
         let (seq, name) = ack.split_once(' ').unwrap();
         assert_eq!(events[seq.parse::<usize>().unwrap()]["data"]["id"], name);
+    }
+    // No attempt at an outcome was given twice, none that was acknowledged is lost, and what was done stays done.
+    let text = std::fs::read(dir.join("route_decisions.json")).expect("some outcome was claimed");
+    let decisions = serde_json::from_slice::<Value>(&text).unwrap()["decisions"].clone();
+    let key = |told: &Value| (told["outcome_seq"].as_i64().unwrap(), told["attempts"].as_i64().unwrap());
+    let mut given = BTreeSet::new();
+    for line in lines(&at("claims")) {
+        let told: Value = serde_json::from_str(&line).unwrap();
+        assert!(given.insert(key(&told)), "{line} was given twice");
+        let stored = &decisions[key(&told).0.to_string()];
+        assert_eq!((key(stored), &stored["lease_owner"]), (key(&told), &told["lease_owner"]), "{line}");
+    }
+    for line in lines(&at("routed")) {
+        let told: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(decisions[key(&told).0.to_string()]["state"], "succeeded", "{line}");
     }
     // Of each question there is a whole document, answered or not.
     for entry in std::fs::read_dir(dir.join("interactions")).into_iter().flatten() {

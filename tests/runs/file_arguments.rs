@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, put, run};
 use crate::shell::{feed, go, paths, with_status};
 
 /// Each program that takes the content of FILE, and whether it takes any bytes.
-const READERS: [(&[&str], bool); 20] = [
+const READERS: [(&[&str], bool); 21] = [
     (&["run-plan", "write", "n", "@FILE"], false),
     (&["run-interaction", "ask", "n", "@FILE"], false),
     (&["run-interaction", "answer", "i", "@FILE"], false),
@@ -18,6 +18,22 @@ const READERS: [(&[&str], bool); 20] = [
     (&["run-message", "queue-once", "m", "@FILE"], false),
     (&["run-turn", "write", "n", "0", "0", "@FILE"], false),
     (&["run-turn", "write", "n", "0", "0", "{}", "--messages", "@FILE"], false),
+    (
+        &[
+            "run-route",
+            "finish",
+            "--seq",
+            "1",
+            "--owner",
+            "o",
+            "--attempt",
+            "1",
+            "--succeeded",
+            "--result",
+            "@FILE",
+        ],
+        false,
+    ),
     (&["run-events", "append", "--type", "t", "--data", "@FILE"], false),
     (&["run-artifact", "write", "n", "@FILE"], false),
     (&["run-artifact", "write", "n", "{}", "--contract", "@FILE"], false),

@@ -4,7 +4,7 @@ use crate::sandbox::{Holder, Sandbox, run_with};
 use crate::shell::{feed, go, paths};
 
 /// Every writer beside run.json, with what it reads.
-pub(crate) const WRITERS: [(&[&str], &str); 22] = [
+pub(crate) const WRITERS: [(&[&str], &str); 24] = [
     (&["run-artifact", "write", "n", "{}", "--publish", "p"], ""),
     (&["run-artifact", "reindex"], ""),
     (&["run-artifact", "files-dir"], ""),
@@ -25,6 +25,8 @@ pub(crate) const WRITERS: [(&[&str], &str); 22] = [
     (&["run-message", "consume", "m"], ""),
     (&["run-message", "cancel", "m"], ""),
     (&["run-turn", "write", "n", "0", "0", "{}", "--messages", "[]"], ""),
+    (&["run-route", "claim", "--owner", "o"], ""),
+    (&["run-route", "finish", "--seq", "1", "--owner", "o", "--attempt", "1", "--succeeded"], ""),
     (&["run-log", "append"], "x"),
     (&["run-log", "append", "--offset", "0"], "x"),
 ];
@@ -49,6 +51,7 @@ fn no_writer_brings_a_deleted_run_back() {
         &["run-tool", "get", "t", "input"],
         &["run-message", "list"],
         &["run-turn", "list"],
+        &["run-route", "list"],
         &["run-log", "read"],
         &["run-log", "follow"],
     ] {
@@ -96,7 +99,7 @@ fn no_writer_brings_back_a_run_that_is_deleted_meanwhile() {
         done.ends(2).clear();
         assert_eq!(paths(&sandbox), [".deleted"], "{line:?}");
     }
-    assert_eq!(reached, 20);
+    assert_eq!(reached, 22);
 }
 
 #[test]

@@ -246,6 +246,43 @@ fn messages() {
     }
 }
 
+/// A claim whose writer was killed is held all the same, until its lease runs out.
+#[test]
+fn routes() {
+    let fail: &[&str] = &["run-record", "fail", "--resumable"];
+    let claim: &[&str] = &["run-route", "claim", "--owner", "o"];
+    let finish = ["run-route", "finish", "--seq", "1", "--owner", "o", "--attempt", "1"];
+    survives(&Case {
+        before: &[fail],
+        line: claim,
+        stdin: "",
+        again: &[6],
+        event: "",
+        check: (&["run-route", "list"], "r\t1\tclaimed\t1\t"),
+        effects: 5,
+    });
+    for (end, told) in [(&["--succeeded"][..], "r\t1\tsucceeded\t1\t"), (&["--failed", "x"], "r\t1\tfailed\t1\t")] {
+        survives(&Case {
+            before: &[fail, claim],
+            line: &[&finish[..], end].concat(),
+            stdin: "",
+            again: &[],
+            event: "",
+            check: (&["run-route", "list"], told),
+            effects: 5,
+        });
+    }
+    survives(&Case {
+        before: &[],
+        line: &["run-route", "watermark", "--set", "2026-01-01T00:00:00Z"],
+        stdin: "",
+        again: &[1],
+        event: "",
+        check: (&["run-route", "watermark"], "\"watermark\":\"2026-01-01T00:00:00Z\""),
+        effects: 5,
+    });
+}
+
 #[test]
 fn tool_bodies_turns_and_the_log() {
     survives(&Case {

@@ -6,10 +6,15 @@ use std::process::{Child, Output, Stdio};
 use crate::sandbox::Sandbox;
 use crate::shell::{events, feed, go, with_status};
 
-const PROCESSES: usize = 8;
+pub(crate) const PROCESSES: usize = 8;
 
 /// Starts a command for each number while `lock` is held, lets go, and waits for all.
-fn at_once(sandbox: &Sandbox, lock: &str, count: usize, line: impl Fn(usize) -> Vec<String>) -> Vec<Output> {
+pub(crate) fn at_once(
+    sandbox: &Sandbox,
+    lock: &str,
+    count: usize,
+    line: impl Fn(usize) -> Vec<String>,
+) -> Vec<Output> {
     let path = sandbox.run_dir().join(lock);
     std::fs::DirBuilder::new().recursive(true).create(path.parent().unwrap()).unwrap();
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -27,17 +32,17 @@ fn at_once(sandbox: &Sandbox, lock: &str, count: usize, line: impl Fn(usize) -> 
     started.into_iter().map(|child| child.wait_with_output().unwrap()).collect()
 }
 
-fn codes(outputs: &[Output]) -> Vec<i32> {
+pub(crate) fn codes(outputs: &[Output]) -> Vec<i32> {
     let mut codes: Vec<_> = outputs.iter().map(|output| output.status.code().unwrap()).collect();
     codes.sort_unstable();
     codes
 }
 
-fn words(line: &[&str]) -> Vec<String> {
+pub(crate) fn words(line: &[&str]) -> Vec<String> {
     line.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn one_of_eight(other: i32) -> Vec<i32> {
+pub(crate) fn one_of_eight(other: i32) -> Vec<i32> {
     let mut codes = vec![other; PROCESSES];
     codes[0] = 0;
     codes

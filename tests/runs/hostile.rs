@@ -207,8 +207,11 @@ fn what_is_not_seen_is_data_in_a_pipe_and_shown_on_a_terminal() {
         go(&sandbox, line).ends(0).clear();
     }
     feed(&sandbox, &["run-attachment", "add", &format!("{name}=-")], "x").ends(0).clear();
+    go(&sandbox, &["run-record", "fail", "--resumable"]).ends(0).clear();
+    go(&sandbox, &["run-route", "claim", "--owner", name]).ends(0).clear();
     for line in [
         &["run-message", "list"][..],
+        &["run-route", "list"],
         &["run-interaction", "list"],
         &["run-artifact", "list"],
         &["run-artifact", "labels", name],

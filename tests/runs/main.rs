@@ -25,6 +25,7 @@ mod modes;
 mod options;
 mod plans_tools;
 mod record;
+mod routes;
 mod shell;
 mod turns_log;
 mod untouched;

@@ -134,6 +134,7 @@ fn a_run_that_cannot_be_reached_is_not_a_run_that_is_not_there() {
     }
     assert_eq!(sandbox.call(&["run-record", "list", "--ids"]).says(3, "run 'away' cannot be read"), "good\n");
     sandbox.call(&["run-reconcile", "--all"]).says(3, "run 'away' is left alone: cannot reach the run");
+    sandbox.call(&["run-route", "list", "--all"]).says(3, "cannot reach the run");
     let done = sandbox.call(&["run-prune", "--older-than", "0", "-v"]);
     assert!(done.err.contains("good stays: run away, which cannot be read, needs it"), "{}", done.err);
     assert_eq!(done.says(3, "run 'away' stays: cannot reach the run"), "");

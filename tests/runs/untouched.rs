@@ -1,5 +1,5 @@
-//! What the facts name and do not describe is left as it is, whatever writes beside it: the registry of route decisions
-//! (case 71), whose place and members nobody has told, and indexes of turns in a form of their own.
+//! What the facts name and do not describe is left as it is, whatever writes beside it: the registry of route decisions that
+//! the original keeps (case 71), whose place and members nobody has told, and indexes of turns in a form of their own.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -7,14 +7,17 @@ use crate::files_deleted::{WRITERS, full};
 use crate::sandbox::{put, run_with};
 use crate::shell::{feed, go};
 
-/// Where such a registry may lie, and what it may look like: a document, lines, or a directory of claims.
-const REGISTRIES: [&str; 6] = [
+/// Where such a registry may lie, and what it may look like: a document, lines, or a directory of claims. The last two have
+/// the names of ours.
+const REGISTRIES: [&str; 8] = [
     "route-decisions.json",
     "runs/r/route_decisions.jsonl",
     "runs/r/routes/1.json",
     "runs/r/routes/watermark",
     "runs/r/artifacts/routes.json",
     "routes/r/1.json",
+    "runs/r/route_decisions.json",
+    "route_watermark.json",
 ];
 
 #[test]
@@ -41,7 +44,7 @@ fn a_registry_of_route_decisions_survives_every_writer() {
     }
     let checkpoint = r#"{"node_id":"n"}"#;
     let policy = r#"routing_policy={"version":1}"#;
-    let others: [(&[&str], &str); 12] = [
+    let others: [(&[&str], &str); 14] = [
         (&["run-record", "checkpoint", "save"], checkpoint),
         (&["run-record", "patch", "--set", r#"watched_issue_ids=["i"]"#], ""),
         (&["run-record", "patch", "--set", policy], ""),
@@ -50,6 +53,8 @@ fn a_registry_of_route_decisions_survives_every_writer() {
         (&["run-record", "set-status", "running"], ""),
         (&["run-record", "fail", "--resumable", "--code", "X"], ""),
         (&["run-record", "claim-merge"], ""),
+        (&["run-route", "claim", "--owner", "o"], ""),
+        (&["run-route", "watermark", "--set", "now"], ""),
         (&["run-record", "create", "--run", "other"], ""),
         (&["run-events", "append", "--type", "t"], ""),
         (&["run-lock", "--pid", "--", "true"], ""),
@@ -69,6 +74,7 @@ fn a_registry_of_route_decisions_survives_every_writer() {
     // Nor is a reader misled by it.
     let shown = go(&sandbox, &["run-show", "r"]);
     assert!(!shown.out.contains("COULD NOT BE READ"), "{}", shown.out);
+    go(&sandbox, &["run-route", "list"]).says(3, "is another program's");
     go(&sandbox, &["run-record", "list"]).ends(0).clear();
     go(&sandbox, &["run-artifact", "list"]).ends(0).clear();
 }

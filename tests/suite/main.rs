@@ -47,6 +47,7 @@ mod restore_races;
 mod roots;
 mod rules_git;
 mod shapes;
+mod spare;
 mod stat_cache;
 mod store_lifetime;
 mod tidy;

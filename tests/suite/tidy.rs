@@ -42,7 +42,7 @@ const WRITING: [&str; 22] = [
 ];
 
 /// Names below the store; only `store::layout` may spell them.
-const STORE_NAMES: [&str; 15] = [
+const STORE_NAMES: [&str; 17] = [
     "\"workspace-objects\"",
     "\"index.json\"",
     "\"labels.log\"",
@@ -58,6 +58,8 @@ const STORE_NAMES: [&str; 15] = [
     "\".pid\"",
     "\"assistant-run-watches.json\"",
     "\"assistant-missions.json\"",
+    "\"route_decisions.json\"",
+    "\"route_watermark.json\"",
 ];
 
 fn library() -> PathBuf {

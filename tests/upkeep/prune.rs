@@ -152,6 +152,11 @@ fn the_grace_protects_what_is_young() {
     age(&box_.store().join("workspace-objects/.obj-1"));
     assert_eq!(box_.run("wt-prune", &["--grace", "4d"]).ok(), "");
     assert_eq!(box_.run("wt-prune", &["--grace", "2d"]).ok(), "remove workspace-objects/.obj-1 4\n");
+    // An index that has not changed for that long needs no spare.
+    put(&box_.history("r").join(".index-spare"), b"the one before");
+    assert_eq!(box_.run::<&str>("wt-prune", &[]).ok(), "");
+    age(&box_.history("r").join(".index-spare"));
+    assert_eq!(box_.run::<&str>("wt-prune", &[]).ok(), "remove runs/r/workspace/.index-spare 14\n");
     for bad in ["", "-1", "1w", "h", "1.5h", "99999999999999999999d"] {
         let _ = box_.run("wt-prune", &["--grace", bad]).exits(2);
     }

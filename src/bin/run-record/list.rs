@@ -70,12 +70,7 @@ pub(crate) fn run(options: &Options, cli: &mut Cli) -> Result<Status> {
         schedule: options.schedule.clone(),
     };
     let mut entries = list::runs(&store, &query)?;
-    if !store.root().is_dir() {
-        let root = quote::path(store.root());
-        cli.note(format!(
-            "there is no store {root}; name the project with -C or the store with --store, or see wt(7)"
-        ));
-    }
+    cli.note_missing(&store);
     if options.newest {
         list::sort_by_creation(&mut entries);
         entries.reverse();

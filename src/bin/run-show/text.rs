@@ -4,6 +4,7 @@ use workspacetrack::clock;
 use workspacetrack::run::events::event::Event;
 use workspacetrack::run::events::view::{self, Colour};
 use workspacetrack::run::json::Json;
+use workspacetrack::run::route::ATTEMPTS_MAX;
 use workspacetrack::run::status::Status as RunStatus;
 use workspacetrack::stream::quote;
 
@@ -122,6 +123,9 @@ fn head(report: &Json, now: u64, screen: &mut Screen) {
         }
     }
     labelled(screen, "outcome", &episode.join(", "));
+    if let Some(route) = report.get("route") {
+        labelled(screen, "routing", &routing(route));
+    }
     if let Some(liveness) = report.get("liveness") {
         labelled(screen, "engine", &format!("{}: {}", field(liveness, "verdict"), field(liveness, "detail")));
     }
@@ -136,6 +140,23 @@ fn head(report: &Json, now: u64, screen: &mut Screen) {
     let messages = field(report, "messages_pending");
     if !messages.is_empty() {
         labelled(screen, "messages", &format!("{messages} from operators, not delivered yet"));
+    }
+}
+
+/// Who acts on the present outcome, or what came of that.
+fn routing(route: &Json) -> String {
+    let [owner, until, attempts, error] =
+        ["lease_owner", "lease_until", "attempts", "last_error"].map(|key| field(route, key));
+    let of = format!("attempt {attempts} of {ATTEMPTS_MAX}");
+    let told = if error.is_empty() { error } else { format!(": {error}") };
+    match &*route.text_of("standing") {
+        "live" => format!("claimed by {owner} until {until}, {of}"),
+        "lapsed" => format!("the claim of {owner} ran out at {until}, {of}"),
+        "failed" => format!("{owner} failed in {of}{told}"),
+        "exhausted" => {
+            format!("nobody may claim it again after {attempts} attempts, the last one by {owner}{told}")
+        }
+        _ => format!("done by {owner} in {of}"),
     }
 }
 

@@ -149,6 +149,16 @@ impl Cli {
         }
     }
 
+    /// Says it where there is no store: a list of its runs is empty then, and most often another one was meant.
+    pub fn note_missing(&self, store: &Store) {
+        if !store.root().is_dir() {
+            let root = quote::path(store.root());
+            self.note(format!(
+                "there is no store {root}; name the project with -C or the store with --store, or see wt(7)"
+            ));
+        }
+    }
+
     /// Says that something could not be read and is left out.
     pub fn left_out(&self, what: impl std::fmt::Display, error: &Error) -> Status {
         self.warn(format_args!("{what} is left out: {error}"));

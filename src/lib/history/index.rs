@@ -26,7 +26,7 @@ use super::splice::Splice;
 use crate::error::{Error, Kind, Result};
 use crate::store::fsio::document;
 use crate::store::id::SnapshotId;
-use crate::store::{Document, layout, read_document};
+use crate::store::{Document, layout, read_document, spare};
 
 /// A run's index as it was read.
 #[derive(Debug, Default)]
@@ -114,7 +114,14 @@ impl History {
         index.write_tail(&mut tail);
         parts.push(&tail);
         let path = layout::index(self.store().root(), self.run());
-        document::replace(&path, &parts, self.store().durability())
+        let durability = self.store().durability();
+        match (&index.document, rows) {
+            // Of rows that are replaced the old ones may be what has to go: no spare keeps them.
+            (Some(present), RowsUpdate::Keep | RowsUpdate::Splice(_)) => {
+                spare::replace(&path, &parts, present, index.bytes_kept(rows), durability)
+            }
+            _ => document::replace(&path, &parts, durability),
+        }
     }
 }
 
@@ -192,6 +199,18 @@ impl Index {
         self.labels.iter().filter(|(_, target)| *target == id.as_str()).map(|(label, _)| label.as_str()).collect()
     }
 
+    /// How many bytes at the beginning of what [`History::write_index`] writes stand there already.
+    fn bytes_kept(&self, rows: &RowsUpdate<'_>) -> usize {
+        match (rows, &self.document, &self.rows) {
+            (RowsUpdate::Keep, Some(document), Some(rows))
+                if document.starts_with(ROWS) && rows.start == ROWS_AT =>
+            {
+                rows.end
+            }
+            _ => 0,
+        }
+    }
+
     /// Everything behind the rows.
     fn write_tail(&self, out: &mut Vec<u8>) {
         if let Some(head) = &self.head {
@@ -228,18 +247,22 @@ impl Index {
 /// byte, they are members of the index itself: deeper ones would be closed once more. So whatever stands before them can
 /// be copied as it is, and whoever needs the rows reads all of them.
 fn split(document: &[u8]) -> Option<(Range<usize>, Vec<u8>)> {
-    const ROWS: &[u8] = b"{\"entries\":{";
     if !document.starts_with(ROWS) {
         return None;
     }
     let rows_end = memchr::memmem::rfind(document, b",\"head\":\"")?;
-    let (rows, rest) = (document.get(ROWS.len() - 1..rows_end)?, document.get(rows_end + 1..)?);
+    let (rows, rest) = (document.get(ROWS_AT..rows_end)?, document.get(rows_end + 1..)?);
     rows.ends_with(b"}").then_some(())?;
     let mut tail = Vec::with_capacity(rest.len() + 1);
     tail.push(b'{');
     tail.extend_from_slice(rest);
-    Some((ROWS.len() - 1..rows_end, tail))
+    Some((ROWS_AT..rows_end, tail))
 }
+
+/// How an index begins, up to the first row.
+const ROWS: &[u8] = b"{\"entries\":{";
+/// Where the object of the rows begins.
+const ROWS_AT: usize = ROWS.len() - 1;
 
 /// Where `part`, which was borrowed from `whole`, stands in it.
 fn span(whole: &[u8], part: &[u8]) -> Range<usize> {

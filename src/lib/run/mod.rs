@@ -22,6 +22,7 @@ pub mod prune;
 pub mod reconcile;
 pub mod record;
 pub mod roster;
+pub mod route;
 pub mod standstill;
 pub mod status;
 pub mod tool;

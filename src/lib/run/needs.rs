@@ -20,7 +20,7 @@ use crate::stream::quote;
 pub struct Needs {
     /// By the run that needs: those that it needs.
     of: HashMap<RunId, Vec<RunId>>,
-    /// Those that assistants need, and for what.
+    /// Those that somebody other than a run needs, and for what.
     watched: HashMap<RunId, &'static str>,
     /// By run: those that it names, whether it needs them or not.
     named_by: HashMap<RunId, Vec<RunId>>,
@@ -74,6 +74,11 @@ impl Needs {
         if !matches!(record::status(json), Some(Status::Finished | Status::Failed)) {
             self.of.insert(run.clone(), needed);
         }
+    }
+
+    /// Takes in that somebody who routes an outcome of a run is at work on it.
+    pub fn add_routed(&mut self, run: &RunId) {
+        self.watched.insert(run.clone(), "whoever routes its outcome");
     }
 
     /// Takes in a run whose document cannot be understood. Nobody can say whether it may go on and what it needs then, so

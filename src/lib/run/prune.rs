@@ -10,9 +10,9 @@ use std::time::Duration;
 use super::delete::{self, Deleted, Unless};
 use super::json::Json;
 use super::needs::Needs;
-use super::record;
 use super::roster::{self, Entry};
 use super::status::Status;
+use super::{record, route};
 use crate::clock;
 use crate::error::{Error, Kind, Result};
 use crate::store::id::RunId;
@@ -118,6 +118,18 @@ pub fn plan(store: &Store, policy: &Policy) -> Result<Plan> {
     let kept = usize::try_from(policy.keep_last).unwrap_or(usize::MAX).min(candidates.len());
     let mut doomed = candidates.split_off(kept);
     doomed.retain(|doomed| doomed.age >= policy.older_than);
+    doomed.retain(|doomed| match route::is_held(store, &doomed.run) {
+        Ok(is_held) => {
+            if is_held {
+                needs.add_routed(&doomed.run);
+            }
+            true
+        }
+        Err(error) => {
+            plan.unreadable.push((doomed.run.as_str().into(), error));
+            false
+        }
+    });
     let mut ids: BTreeSet<RunId> = doomed.iter().map(|doomed| doomed.run.clone()).collect();
     plan.needed = needs.spare(&mut ids);
     doomed.retain(|doomed| ids.contains(&doomed.run));
@@ -155,11 +167,16 @@ pub fn carry_out(store: &Store, doomed: &Doomed) -> Result<bool> {
     seam::hook("prune-run");
     let unchanged = |json: &Json| {
         let has_stamp = ["updated_at", "created_at"].iter().any(|key| json.text_of(key) == doomed.timestamp);
-        if record::status(json) == Some(doomed.status) && record::revision(json) == doomed.revision && has_stamp {
-            return Ok(());
-        }
         let name = quote::name(doomed.run.as_str().as_bytes());
-        Err(Error::conflict(format!("run {name} has changed since it was chosen, and stays")))
+        if record::status(json) != Some(doomed.status) || record::revision(json) != doomed.revision || !has_stamp {
+            return Err(Error::conflict(format!("run {name} has changed since it was chosen, and stays")));
+        }
+        if route::is_held(store, &doomed.run)? {
+            return Err(Error::conflict(format!(
+                "run {name} has been claimed for routing since it was chosen, and stays"
+            )));
+        }
+        Ok(())
     };
     delete::delete(store, &doomed.run, Unless::Ended, unchanged).map(|deleted| deleted == Deleted::Now)
 }

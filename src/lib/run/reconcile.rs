@@ -116,7 +116,7 @@ fn end(store: &Store, run: &RunId, dead: Option<&Process>) -> Result<Result<Done
         Some(process) => format!("the process {} that executed the run has ended", process.pid),
         None => "no process executes the run any more".to_owned(),
     };
-    let outcome_seq = json.get("outcome_seq").and_then(Json::as_integer).unwrap_or(0).saturating_add(1);
+    let outcome_seq = record::outcomes(&json).saturating_add(1);
     let event_seq = if is_explained(store, run, outcome_seq)? {
         None
     } else {

@@ -1,7 +1,7 @@
 //! What a status write does to run.json: one pure function behind every command that writes a status (facts 2.3).
 
 use super::json::Json;
-use super::record::ORDER;
+use super::record::{self, ORDER};
 use super::status::Status;
 use crate::error::{Error, Result};
 use crate::stream::quote;
@@ -62,7 +62,7 @@ pub fn apply(run: &mut Json, target: Status, outcome: &Outcome, now: &str) {
     set(run, "updated_at", Json::string(now));
 
     if is_transition && target.is_terminal() {
-        let episodes = run.get("outcome_seq").and_then(Json::as_integer).unwrap_or(0);
+        let episodes = record::outcomes(run);
         set(run, "outcome_seq", Json::integer(episodes.saturating_add(1)));
     }
     match outcome.continuation {

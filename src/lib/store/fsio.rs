@@ -329,8 +329,8 @@ pub fn open_read(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
 }
 
 pub use dirs::{has_default_acl, make_child_dir, make_dir, set_mode_of_dir};
-pub use unsure::{is_sure_dir, make_store_dirs, settle};
-pub use write::{write_all, write_parts};
+pub use unsure::{is_sure_dir, make_store_dirs, set_unsure, settle};
+pub use write::{open_to_overwrite, write_all, write_parts, write_parts_from};
 
 /// Appends bytes to a store file in one write, making it if it is missing, and flushes them. What a short write left
 /// behind is cut off again.

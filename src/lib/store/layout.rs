@@ -4,6 +4,7 @@
 //! <store>/
 //! ├── assistant-run-watches.json         which runs are watched, by the original's assistants
 //! ├── assistant-missions.json            what these were told to do
+//! ├── route_watermark.json               the time that those who route outcomes agreed on (ours)
 //! ├── workspace-objects/                 the pool, shared by all runs
 //! │   ├── .lock                          held shared by writers and readers, exclusive by a sweep
 //! │   ├── .obj-<unique>                  an object being written
@@ -16,6 +17,7 @@
 //!     ├── run.json                       the run's own document
 //!     ├── events.jsonl                   what happened
 //!     ├── run.log                        what the run printed
+//!     ├── route_decisions.json           who acts on which outcome of the run (ours)
 //!     ├── user_messages.jsonl            what operators sent to the run
 //!     ├── .user_messages_insert_once.lock   held while a message is added that must not be there yet
 //!     ├── artifacts/<node>/<version>.json
@@ -33,6 +35,8 @@
 //!         ├── .lock                      history lock: every change of index and journal
 //!         ├── .dirs-seen                 what was in the workspace's directories; may be removed at any time (ours)
 //!         ├── .pool-seen                 which objects a capture saw in the pool; may be removed at any time (ours)
+//!         ├── .index-spare               the index before the last change; may be removed at any time (ours)
+//!         ├── .index-spare-seen          what the two have in common; may be removed at any time (ours)
 //!         ├── index.json                 stat cache, labels, head, overflow latch
 //!         ├── index.json.broken-<ns>     an index that could not be understood, kept when it was rebuilt (ours)
 //!         ├── labels.log                 journal of label and head changes (ours)
@@ -43,7 +47,8 @@
 //!             └── pin-quarantined-<name>.json   every hash in it (ours)
 //! ```
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::component::Component;
@@ -58,8 +63,18 @@ pub const TEMP_PREFIX: &str = ".iterion-tmp-";
 /// Prefix of an object being written, in the pool's root.
 pub const OBJECT_TEMP_PREFIX: &str = ".obj-";
 /// The names in a run's history that belong there.
-pub const HISTORY_NAMES: [&[u8]; 6] =
-    [b".dirs-seen", b".lock", b".pool-seen", b"index.json", b"labels.log", b"snapshots"];
+pub const HISTORY_NAMES: [&[u8]; 8] = [
+    b".dirs-seen",
+    SPARE_NAME,
+    SPARE_SEEN_NAME,
+    b".lock",
+    b".pool-seen",
+    b"index.json",
+    b"labels.log",
+    b"snapshots",
+];
+const SPARE_NAME: &[u8] = b".index-spare";
+const SPARE_SEEN_NAME: &[u8] = b".index-spare-seen";
 /// Prefix of content that is being measured, in a run's directory.
 pub const UPLOAD_PREFIX: &str = ".upload-";
 /// Name of the file that says what is known of an attachment.
@@ -279,6 +294,18 @@ pub fn missions(store: &Path) -> PathBuf {
     store.join("assistant-missions.json")
 }
 
+/// Who acts on which outcome of a run.
+#[must_use]
+pub fn route_decisions(store: &Path, id: &RunId) -> PathBuf {
+    run(store, id).join("route_decisions.json")
+}
+
+/// The time that those who route outcomes agreed on.
+#[must_use]
+pub fn route_watermark(store: &Path) -> PathBuf {
+    store.join("route_watermark.json")
+}
+
 /// A run's plans.
 #[must_use]
 pub fn plans(store: &Path, id: &RunId) -> PathBuf {
@@ -403,6 +430,24 @@ pub fn pool_seen(store: &Path, id: &RunId) -> PathBuf {
 #[must_use]
 pub fn dirs_seen(store: &Path, id: &RunId) -> PathBuf {
     history(store, id).join(".dirs-seen")
+}
+
+/// The index before the last change, into which the next one is written (`store::spare`).
+#[must_use]
+pub fn spare(index: &Path) -> PathBuf {
+    index.with_file_name(OsStr::from_bytes(SPARE_NAME))
+}
+
+/// Whether a file of this name beside a run's documents is needed by nobody once it is old.
+#[must_use]
+pub fn may_go(name: &[u8]) -> bool {
+    name.starts_with(TEMP_PREFIX.as_bytes()) || [SPARE_NAME, SPARE_SEEN_NAME].contains(&name)
+}
+
+/// What an index and its spare have in common.
+#[must_use]
+pub fn spare_seen(index: &Path) -> PathBuf {
+    index.with_file_name(OsStr::from_bytes(SPARE_SEEN_NAME))
 }
 
 /// A run's label journal.

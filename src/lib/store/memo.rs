@@ -1,9 +1,11 @@
-//! What the private files have in common in which a run remembers something to be quicker: `.pool-seen`, `.dirs-seen`.
+//! What the private files have in common in which a run remembers something to be quicker: `.pool-seen`, `.dirs-seen`,
+//! `.index-spare-seen`.
 //!
 //! Such a file is never needed. It is replaced whole, without a flush, and whoever reads it takes one that is wrong in any
 //! way for none. It tells which start of the machine it is from, because a power cut may take back what it was about.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::fsio::{Durability, document};
 
@@ -16,10 +18,13 @@ pub const BOOT_ID_BYTES: usize = 48;
 /// Which start of the machine this is: 36 characters, padded; `None` where that cannot be told.
 #[must_use]
 pub fn boot_id() -> Option<[u8; BOOT_ID_BYTES]> {
-    let text = std::fs::read(BOOT_ID).ok()?;
-    let mut id = [0; BOOT_ID_BYTES];
-    id.get_mut(..text.len())?.copy_from_slice(&text);
-    (text.len() >= 32).then_some(id)
+    static READ: OnceLock<Option<[u8; BOOT_ID_BYTES]>> = OnceLock::new();
+    *READ.get_or_init(|| {
+        let text = std::fs::read(BOOT_ID).ok()?;
+        let mut id = [0; BOOT_ID_BYTES];
+        id.get_mut(..text.len())?.copy_from_slice(&text);
+        (text.len() >= 32).then_some(id)
+    })
 }
 
 /// Replaces such a file. That it cannot be written is no error: what it would have saved is then done again.

@@ -17,6 +17,7 @@ pub mod relpath;
 pub mod run_lock;
 pub mod runs;
 pub mod seam;
+pub mod spare;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -239,13 +240,22 @@ enum Bytes {
 }
 
 impl Document {
-    /// Whether it is what the file at its path still is: documents are replaced whole and never changed. A mapped one is
-    /// not read again for that.
+    /// Device and inode of its file, if it is mapped: no other file has them as long as it is.
+    #[must_use]
+    pub fn mapped_identity(&self) -> Option<(u64, u64)> {
+        match self.0 {
+            Bytes::Mapped(_, identity) => Some(identity),
+            Bytes::Empty | Bytes::Read(_) => None,
+        }
+    }
+
+    /// Whether it is what the file at its path still is: documents are replaced whole and never changed while anybody has
+    /// them open. A mapped one is not read again for that.
     ///
     /// # Errors
     /// As [`read_document`], but that none may be there.
     pub fn is_still_at(&self, path: &Path) -> Result<bool> {
-        if let Bytes::Mapped(_, identity) = self.0 {
+        if let Some(identity) = self.mapped_identity() {
             return match rustix::fs::stat(path) {
                 Ok(stat) => Ok((stat.st_dev, stat.st_ino) == identity),
                 Err(rustix::io::Errno::NOENT) => Ok(false),

@@ -127,6 +127,7 @@ fn no_call_takes_an_unsafe_id() {
         &["run-message", "pending"],
         &["run-turn", "latest", "n"],
         &["run-log", "read"],
+        &["run-route", "list"],
         &["run-show"],
         &["run-reconcile"],
         &["run-lock", "--pid", "--", "true"],

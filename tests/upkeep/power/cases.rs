@@ -70,6 +70,28 @@ pub(super) fn a_label() -> Case {
     Case { labels: &["a"], ..Case::new(chain(&["a", "b"]), script, done) }
 }
 
+/// So many rows that the index has a spare: the first of these labels write all of it, the others its end.
+pub(super) fn labels_of_many_files() -> Case {
+    let box_ = Sandbox::in_memory();
+    let dir = "a-directory-with-a-name-of-forty-letters/".repeat(20);
+    for number in 0..280 {
+        box_.write(&format!("{dir}versioned-{number}"), b"content");
+    }
+    // What changed within a tick of the clock is not remembered.
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    box_.capture("r", Some("a"));
+    let size = fs::metadata(box_.history("r").join("index.json")).unwrap().len();
+    assert!(size > 256 << 10, "{size} bytes have no spare");
+    let script = "for label in m n o; do wt-label --run r $label a || exit; done; wt-label --run r --delete m";
+    let done = |box_: &Sandbox| {
+        let labels = labels(box_);
+        assert!(labels.contains_key("o") && !labels.contains_key("m"));
+        assert_eq!(labels["n"], labels["a"]);
+        assert_eq!(labels["o"], labels["a"]);
+    };
+    Case { labels: &["a"], is_large: true, ..Case::new(box_, script, done) }
+}
+
 pub(super) fn a_restore() -> Case {
     let box_ = edited();
     box_.write("gone", b"goes");

@@ -366,6 +366,7 @@ cases! {
     the_first_capture,
     another_capture,
     a_label,
+    labels_of_many_files,
     a_restore,
     a_prune_after_a_removal_that_was_not_flushed,
     a_forget_and_a_prune,

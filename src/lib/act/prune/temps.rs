@@ -1,4 +1,5 @@
-//! What killed writers of documents left in the history of runs: `.iterion-tmp-*`, beside the documents.
+//! What lies beside the documents of runs and nobody needs: `.iterion-tmp-*`, which killed writers left, and the spares of
+//! indexes that have not changed for long (`store::spare`).
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -19,8 +20,9 @@ pub(super) fn stale(store: &Store, not_after_ns: i128) -> Result<Vec<(PathBuf, u
             // A run without a history has none; the mark has already complained about any other reason.
             let Ok(listed) = std::fs::read_dir(&dir) else { continue };
             for entry in listed.flatten() {
-                let is_temp = entry.file_name().as_bytes().starts_with(layout::TEMP_PREFIX.as_bytes());
-                if is_temp && let Some(size) = size_if_stale(&entry.path(), not_after_ns) {
+                if layout::may_go(entry.file_name().as_bytes())
+                    && let Some(size) = size_if_stale(&entry.path(), not_after_ns)
+                {
                     found.push((entry.path(), size));
                 }
             }

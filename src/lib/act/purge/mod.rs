@@ -239,6 +239,10 @@ impl Plan<'_> {
         document::remove(&layout::pool_seen(self.store.root(), history.run()))?;
         // It names files, and what a file was called may be what has to go.
         document::remove(&layout::dirs_seen(self.store.root(), history.run()))?;
+        // It is an older index. The present one is replaced below, not kept as a spare.
+        let index = layout::index(self.store.root(), history.run());
+        document::remove(&layout::spare(&index))?;
+        document::remove(&layout::spare_seen(&index))?;
         for id in history.snapshot_ids()? {
             let path = layout::manifest(self.store.root(), history.run(), &id);
             let cut = manifest::cut(&read_document(&path)?, &|path, id| self.secret.is(path, id))

@@ -13,6 +13,7 @@ use super::json::Json;
 use super::liveness::{self, LockIs, Rules, Verdict, judge};
 use super::message;
 use super::record::{self, checkpoint, heal};
+use super::route;
 use super::status::Status;
 use crate::error::{Kind, Result};
 use crate::store::component::Component;
@@ -145,6 +146,9 @@ impl Gather<'_> {
         let run = document.as_ref().unwrap_or(&empty);
         copy(run, &HEAD, &mut all);
         all.set("revision", Json::integer(record::revision(run)));
+        if let Some(route) = self.route(run) {
+            all.set("route", route);
+        }
         let pending = self.pending(run);
         let posture = match &document {
             None if !self.is_damaged => Posture::without_document(wanted.options),
@@ -251,6 +255,22 @@ impl Gather<'_> {
         }
         open.sort_by_key(|json| crate::clock::parse_rfc3339(&json.text_of("requested_at")));
         open
+    }
+
+    /// The decision about the present outcome, and how it stands.
+    fn route(&mut self, run: &Json) -> Option<Json> {
+        match route::of_outcome(self.store, self.run, record::outcomes(run)) {
+            Ok(found) => found.map(|(mut json, standing)| {
+                json.set("standing", Json::string(standing.as_str()));
+                json
+            }),
+            // Another program keeps it, and knows what it says.
+            Err(error) if error.kind() == Kind::Refused => None,
+            Err(error) => {
+                self.problem(error);
+                None
+            }
+        }
     }
 
     /// How many messages of operators wait.

@@ -187,6 +187,12 @@ pub fn revision(run: &Json) -> i64 {
     run.get("cas_version").and_then(Json::as_integer).unwrap_or(0)
 }
 
+/// How many outcomes the run has had: `outcome_seq`; a missing one is 0.
+#[must_use]
+pub fn outcomes(run: &Json) -> i64 {
+    run.get("outcome_seq").and_then(Json::as_integer).unwrap_or(0)
+}
+
 /// The right to write run.json, until it is dropped: `.write.lock` is held and the run is not deleted.
 pub struct WriteLock<'s> {
     store: &'s Store,

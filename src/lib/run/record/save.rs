@@ -4,7 +4,7 @@
 use super::outcome::{Permit, Rules};
 use super::schema::RUN;
 use super::write::{self, Change, Expected, Receipt};
-use super::{FORMAT_VERSION, ORDER, create, fresh, heal, preserve, revision, routing, status};
+use super::{FORMAT_VERSION, ORDER, create, fresh, heal, outcomes, preserve, revision, routing, status};
 use crate::error::{Error, Kind, Result};
 use crate::run::json::Json;
 use crate::run::status::Status;
@@ -154,7 +154,7 @@ fn keep_what_is_the_stores(document: &mut Json, stored: &Json, target: Option<St
     } else {
         document.remove("continuation_state");
         if terminal {
-            let episodes = stored.get("outcome_seq").and_then(Json::as_integer).unwrap_or(0);
+            let episodes = outcomes(stored);
             document.set_in_order("outcome_seq", Json::integer(episodes.saturating_add(1)), ORDER);
         }
         if target == Some(Status::Queued) {

@@ -43,6 +43,17 @@ pub(super) fn create_unsure(dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<File
     Ok(fd.into())
 }
 
+/// Says of an open document of ours that the name which it is about to get is not durable.
+///
+/// # Errors
+/// What the operating system said.
+pub fn set_unsure(fd: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    point("chmod", Path::new(OsStr::from_bytes(name)))?;
+    rustix::fs::fchmod(fd, new_mode(FILE_MODE, Durability::Flushed))?;
+    note("chmod", &[Field::Fd(fd), Field::Number(0o1600)]);
+    Ok(())
+}
+
 /// Whether a directory is there and its name is known to be durable, or nobody cares.
 #[must_use]
 pub fn is_sure_dir(path: &Path, durability: Durability) -> bool {
