@@ -28,7 +28,8 @@ static PAGE: Page = Page {
     about: "say what differs between snapshots and the workspace",
     synopsis: &["[-z] [--name-only] A [B] [-- PATH...]", "--stat | --patch | --json A [B] [-- PATH...]"],
     description: "Compares snapshot A with snapshot B or, without B, with the workspace as it is now. The workspace is looked at, \
-        not captured: nothing is written, and files that the stat cache knows are not read.\n\n\
+        not captured: nothing is written, files that the stat cache knows are not read, and directories that are as a capture \
+        saw them are not listed (`--dir-cache` in wt-ls-files(1)); each file is examined all the same.\n\n\
         A path counts as absent only from a side that would have named it: its kind must be covered there and its rules \
         must include it. What is uncaptured on one side is marked; what is uncaptured on both, or on one and not covered \
         by the other, is left out. A directory is compared only while it is empty.\n\n\
@@ -61,7 +62,7 @@ static PAGE: Page = Page {
             script: "wt-diff --run demo --patch HEAD~1 HEAD -- src",
         },
     ],
-    see_also: &["wt-log(1)", "wt-restore(1)", "wt-ls-manifest(1)", "wt-authorship(1)"],
+    see_also: &["wt-log(1)", "wt-restore(1)", "wt-ls-manifest(1)", "wt-ls-files(1)", "wt-authorship(1)"],
     effect: Effect::Reads,
 };
 

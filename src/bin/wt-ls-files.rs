@@ -20,7 +20,7 @@ use workspacetrack::tree::listing::{Entry, Found, Tree};
 use workspacetrack::tree::root::{Workspace, WorkspaceLock};
 use workspacetrack::tree::scan::{self, Outset};
 use workspacetrack::tree::seen::Seen;
-use workspacetrack::tree::walk::Walk;
+use workspacetrack::tree::walk::{Walk, Wanted};
 
 static PAGE: Page = Page {
     name: "wt-ls-files",
@@ -37,7 +37,7 @@ static PAGE: Page = Page {
         been at rest by then, the machine has not been started since, the rules are the same, and it lies on ext2 to ext4, \
         XFS, Btrfs, tmpfs or F2FS, and is not encrypted. What is remembered for that is written after the stream has ended, and only if \
         enough of it changed: one private file, `workspace/.dirs-seen` in the run's directory, with the stat and the names \
-        of each directory. It may be removed at any time. A file that is damaged counts as none, and one that cannot be \
+        of each directory. wt-restore(1) and wt-diff(1) read it. It may be removed at any time. A file that is damaged counts as none, and one that cannot be \
         written is no error. Nothing is written while ITERION_WORKSPACE_TRACK turns captures off.\n\n\
         A directory that cannot be listed is a gap, `!unreadable`, and its name ends in a slash. The store is left out \
         wherever it lies and whatever it is called.",
@@ -190,9 +190,17 @@ impl Place {
         let header = Header { head: self.head.clone(), ..self.outset.header(&self.workspace) };
         header.write(&mut stream.pending, stream.framing);
         let seen = self.seen();
-        let walk = Walk { seen: seen.as_ref(), ..self.outset.walk(&self.workspace, &self.store, progress) };
+        let walk = Walk {
+            seen: seen.as_ref(),
+            wanted: Wanted::Kept,
+            ..self.outset.walk(&self.workspace, &self.store, progress)
+        };
         if self.lock.own_descriptor().is_none() {
-            walk.flow(&mut |path, entry| stream.write(cli, path, entry))?;
+            walk.flow(&mut |path, found| {
+                if let Found::Entry(entry) = found {
+                    stream.write(cli, path, entry);
+                }
+            })?;
         } else {
             let tree = walk.run()?;
             // Nobody waits for a reader while holding it.

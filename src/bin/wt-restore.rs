@@ -33,6 +33,9 @@ static PAGE: Page = Page {
         came out is compared with what was there when the plan was made: if somebody saved in between, their file goes \
         back and the path is kept. A file is whole-old or whole-new at every moment; after a kill, the next restore clears \
         up and finishes. Links are never followed. Hard links between files are not kept.\n\n\
+        The names in a directory that is as a capture saw it are taken from what that capture remembered (`--dir-cache` in \
+        wt-ls-files(1)), unless the rules leave something out in it. Each file is examined all the same, and whatever is \
+        replaced or removed once more, right before.\n\n\
         With PATHs, relative to the workspace, only these and what lies below them may be touched; `--paths-from-stdin` \
         reads them from standard input. With `--paths-from-stdin` only the named paths, and what lies below them, may be touched; with `--exact` only \
         the paths themselves. An empty list does nothing.",
@@ -58,7 +61,7 @@ static PAGE: Page = Page {
             script: "printf 'src\\n\\n' |\n  wt-restore --run demo --paths-from-stdin --require-end --keep-edited before before",
         },
     ],
-    see_also: &["wt-undo(1)", "wt-bank(1)", "wt-diff(1)", "wt-log(1)", "wt-lock(1)", "wt(7)"],
+    see_also: &["wt-undo(1)", "wt-bank(1)", "wt-diff(1)", "wt-log(1)", "wt-lock(1)", "wt-ls-files(1)", "wt(7)"],
     effect: Effect::Changes,
 };
 

@@ -41,6 +41,34 @@ test_a_restore_works_on_other_mounts() {
 	done
 }
 
+test_what_is_mounted_over_a_remembered_directory_is_what_is_there() {
+	mkdir -p ws/m ws/t other
+	cd ws
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		mkdir -p d/in$i
+		echo 1 >d/in$i/f
+	done
+	echo 1 >m/f
+	cp -a m/f ../other
+	echo mounted >../other/g
+	touch -r m ../other
+	for label in p q; do
+		sleep 0.1
+		wt-capture -q $label >/dev/null
+	done
+	memory=$(find "$HOME" -name .dirs-seen)
+	[ -n "$memory" ] || fail "nothing is remembered"
+	mounted bind ../other m
+	mounted tmpfs tmpfs t
+	echo 1 >t/late
+	[ "$(wt-diff p)" = "$(printf 'A\tm/g\nA\tt/late')" ] || fail "a comparison: $(wt-diff p)"
+	got=0
+	dry=$(wt-restore -q -n p) || got=$?
+	[ "$got" -eq 3 ] || fail "exit code $got: $dry"
+	rm "$memory"
+	[ "$(wt-restore -q -n p)" = "$dry" ] || fail "without a memory it is something else than $dry"
+}
+
 test_a_mount_point_is_never_taken_out_with_the_directory_around_it() {
 	mkdir -p ws other
 	cd ws

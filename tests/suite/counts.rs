@@ -98,12 +98,15 @@ fn each_restored_file_costs_the_same_effects_and_reads() {
         sandbox.capture("q");
         count(&sandbox, &traced("wt-restore -q p"))
     };
-    let (one, eleven, forty) = (restore_of(1), restore_of(11), restore_of(41));
+    let (one, eleven, forty, many) = (restore_of(1), restore_of(11), restore_of(41), restore_of(101));
     assert_eq!((eleven.effects - one.effects) * 3, forty.effects - eleven.effects, "{one:?} {eleven:?} {forty:?}");
     // Create, mode, content, exchange, removal of what came out.
     assert!((eleven.effects - one.effects) / 10 <= 6, "{one:?} {eleven:?}");
+    assert_eq!(many.effects - forty.effects, 2 * (forty.effects - eleven.effects), "{forty:?} {many:?}");
     // The new object once; what comes out, with the read that finds its end; its object before and right before it goes.
     assert!((forty.reads - eleven.reads) / 30 <= 6, "{eleven:?} {forty:?}");
+    // Many are read ahead and cleared by several threads, and by no more reads.
+    assert!((many.reads - forty.reads) / 60 <= 6, "{forty:?} {many:?}");
 }
 
 #[test]

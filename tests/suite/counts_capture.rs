@@ -9,13 +9,13 @@ use std::path::Path;
 use crate::sandbox::{Ran, Sandbox};
 
 /// Enough for the pool to be remembered and not examined object by object.
-const FILES: usize = 1200;
+pub(super) const FILES: usize = 1200;
 const FILES_PER_DIR: usize = 40;
 /// What the programs and the shell look at whatever they are asked to do, and one look at each shard of the pool.
 const FIXED: usize = 256 + 100;
 
 /// A tree at rest, captured often enough that the next capture has nothing to learn.
-fn settled() -> Sandbox {
+pub(super) fn settled() -> Sandbox {
     let sandbox = Sandbox::new();
     for number in 0..FILES {
         sandbox.file(format!("d{}/versioned-{number}", number / FILES_PER_DIR), format!("content {number}\n"));
@@ -30,7 +30,7 @@ fn settled() -> Sandbox {
 }
 
 /// A capture as the porcelain makes it: under its lock, from which the stages inherit.
-const CAPTURE: &str = "wt-lock -s -- sh -c 'wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
+pub(super) const CAPTURE: &str = "wt-lock -s -- sh -c 'wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
 
 /// The effects on the store of a capture under a label.
 fn effects(sandbox: &Sandbox, label: &str) -> Vec<String> {
@@ -42,7 +42,7 @@ fn effects(sandbox: &Sandbox, label: &str) -> Vec<String> {
 }
 
 /// Every system call of a command; `None` where they cannot be seen.
-fn calls(sandbox: &Sandbox, command: &str) -> Option<Vec<String>> {
+pub(super) fn calls(sandbox: &Sandbox, command: &str) -> Option<Vec<String>> {
     let ran: Ran = sandbox.call().env("LABEL", "fourth").sh(&format!("strace -f -s 300 -o $X/calls {command}"));
     let text = std::fs::read_to_string(sandbox.x("calls")).unwrap_or_default();
     if ran.code != 0 || !text.contains("execve(") {
@@ -53,7 +53,7 @@ fn calls(sandbox: &Sandbox, command: &str) -> Option<Vec<String>> {
     Some(text.lines().filter(|line| !line.contains("resumed>")).map(str::to_owned).collect())
 }
 
-fn count(calls: &[String], wanted: impl Fn(&str) -> bool) -> usize {
+pub(super) fn count(calls: &[String], wanted: impl Fn(&str) -> bool) -> usize {
     calls.iter().filter(|call| wanted(call)).count()
 }
 

@@ -13,7 +13,7 @@ const DIRS: usize = 20;
 
 const WALK: &str = "wt-ls-files -z --records --dir-cache";
 
-fn memory_path(sandbox: &Sandbox) -> PathBuf {
+pub(super) fn memory_path(sandbox: &Sandbox) -> PathBuf {
     sandbox.s().join("runs/run/workspace/.dirs-seen")
 }
 
@@ -58,6 +58,20 @@ fn lie(sandbox: &Sandbox) {
             memory[place] = b'F';
         }
     }
+    std::fs::write(memory_path(sandbox), sealed(memory)).unwrap();
+}
+
+/// Makes the memory forget the last name of a directory.
+pub(super) fn forget_a_name(sandbox: &Sandbox, dir: &str) {
+    let mut memory = std::fs::read(memory_path(sandbox)).unwrap();
+    let is_path = |place: &usize| {
+        let length = u32::from_le_bytes(memory[place - 44..place - 40].try_into().unwrap());
+        memory[*place..].starts_with(dir.as_bytes()) && length as usize == dir.len()
+    };
+    let place = (104 + 48..memory.len()).find(is_path).unwrap();
+    let count = &mut memory[place - 40..place - 36];
+    let less = u32::from_le_bytes((&*count).try_into().unwrap()) - 1;
+    count.copy_from_slice(&less.to_le_bytes());
     std::fs::write(memory_path(sandbox), sealed(memory)).unwrap();
 }
 
@@ -194,7 +208,7 @@ fn a_memory_that_is_wrong_in_any_way_is_none() {
     assert!(!is_believed(&sealed([&liar[..], b"x"].concat())), "too long, with the right sum");
     assert!(!is_believed(&[&liar[..16], &[b'0'; 48], &liar[64..]].concat()), "another start of the machine");
     assert!(!is_believed(&[&liar[..64], &[7; 32], &liar[96..]].concat()), "other rules");
-    assert!(!is_believed(&[b"wt-dirs-seen 2\n\0", &liar[16..]].concat()), "another form");
+    assert!(!is_believed(&[b"wt-dirs-seen 3\n\0", &liar[16..]].concat()), "another form");
     for place in (0..liar.len()).step_by(97) {
         let mut damaged = liar.clone();
         damaged[place] ^= 4;

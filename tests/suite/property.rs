@@ -15,7 +15,7 @@ const CASES: u32 = 24;
 
 /// One edit of a workspace.
 #[derive(Debug, Clone)]
-enum Edit {
+pub(super) enum Edit {
     /// Makes a file, whatever was there.
     File(usize, u8, u32),
     /// Makes a link, whatever was there.
@@ -49,7 +49,7 @@ const PATHS: [&str; 14] = [
 ];
 const MODES: [u32; 3] = [0o644, 0o755, 0o600];
 
-fn edit() -> impl Strategy<Value = Edit> {
+pub(super) fn edit() -> impl Strategy<Value = Edit> {
     let path = 0..PATHS.len();
     prop_oneof![
         4 => (path.clone(), any::<u8>(), 0..3_u32).prop_map(|(path, content, mode)| Edit::File(path, content % 6, mode)),
@@ -82,7 +82,7 @@ fn make_way(root: &Path, path: &Path) {
     }
 }
 
-fn apply(sandbox: &Sandbox, edit: &Edit) {
+pub(super) fn apply(sandbox: &Sandbox, edit: &Edit) {
     let root = sandbox.w();
     let at = |path: usize| root.join(PATHS[path]);
     match *edit {

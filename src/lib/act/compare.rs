@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::AtFlags;
 
-use super::known;
+use super::known::{self, Known};
 use crate::error::{IoContext, Result};
 use crate::history::History;
 use crate::history::coverage::{Coverage, Gap, Selection};
@@ -19,17 +19,20 @@ use crate::history::manifest::{Entry, Manifest, Node};
 use crate::store::fsio;
 use crate::store::hash;
 use crate::store::id::SnapshotId;
+use crate::store::layout;
 use crate::store::relpath::{RelPath, RelPathBuf};
 use crate::stream::record::{self, EntryKind, Record};
 use crate::tree::beneath;
+use crate::tree::listing::Found;
 use crate::tree::root::Workspace;
 use crate::tree::rules::RULES_ENGINE;
-use crate::tree::scan::{self, Limits, Scan};
+use crate::tree::scan::{self, Limits, Outset};
 use crate::tree::stat::FileStat;
+use crate::tree::walk::{Walk, Wanted};
 
 /// A workspace as it was when it was looked at.
 pub struct Now {
-    scan: Scan,
+    outset: Outset,
     manifest: Manifest,
 }
 
@@ -53,26 +56,38 @@ impl Look<'_> {
     /// # Errors
     /// As a walk and the reading of files.
     pub fn at(&self, target: &Manifest) -> Result<Now> {
-        let limits = Limits { files_max: u64::MAX, cap_bytes: self.cap_bytes };
-        let identities = self.history.store_identities()?;
-        let scan = Scan::take(self.workspace, &identities, limits, None)?;
-        let mut records = Vec::new();
-        scan.tree.for_each(|path, entry| {
-            if self.limits.is_empty()
-                || self.limits.iter().any(|limit| path.is_within(limit) || limit.is_within(path))
-            {
-                records.push(scan::record(path, entry));
+        let outset = Outset::read(self.workspace, Limits { files_max: u64::MAX, cap_bytes: self.cap_bytes })?;
+        let seen = outset.seen_before(&layout::dirs_seen(self.history.store().root(), self.history.run()));
+        let store = self.history.store_identities()?;
+        let walk = outset.walk(self.workspace, &store, None);
+        // A workspace holds about what a snapshot of it does.
+        let mut held = Held { entries: Vec::with_capacity(target.entries.len()), gaps: Vec::new() };
+        let (mut known, mut unread) = (Known::of(self.index), Vec::new());
+        Walk { seen: seen.as_ref(), wanted: Wanted::Kept, ..walk }.flow(&mut |path, found| {
+            let Found::Entry(found) = found else { return };
+            if !self.is_asked_for(path) {
+                return;
             }
-        });
-        let (mut entries, mut gaps) = (Vec::new(), Vec::new());
-        for record in known::fill(self.workspace, self.index, self.cap_bytes, records, |_| true)? {
-            self.take(record, &mut entries, &mut gaps)?;
+            match known.content(path, found) {
+                Some(content) => held.take(Record { content, ..scan::record_of(path, &found.stat) }, None),
+                None => unread.push(scan::record(path, found)),
+            }
+        })?;
+        if !unread.is_empty() {
+            for record in known::read(self.workspace, self.cap_bytes, unread)? {
+                let link = if record.kind == EntryKind::Link { self.read_link(&record.path)? } else { None };
+                held.take(record, link);
+            }
+            // Two sorted runs each: the sort finds them and merges.
+            held.entries.sort_by(|a, b| a.path.cmp(&b.path));
+            held.gaps.sort_by(|a, b| a.path.cmp(&b.path));
         }
+        let Held { mut entries, gaps } = held;
         self.add_dirs_that_only_hold_ignored(target, &mut entries);
         let coverage = Coverage {
             selection: Selection::Rules {
-                source: scan.rules_file.source.name().to_owned(),
-                id: hash::of_bytes(&scan.rules_file.text),
+                source: outset.rules_file.source.name().to_owned(),
+                id: hash::of_bytes(&outset.rules_file.text),
             },
             engine: RULES_ENGINE.to_owned(),
             cap_bytes: Some(self.cap_bytes),
@@ -88,29 +103,13 @@ impl Look<'_> {
             coverage,
             workspace: Some(self.workspace.path().to_owned()),
         };
-        Ok(Now { scan, manifest })
+        Ok(Now { outset, manifest })
     }
 
-    fn take(&self, record: Record, entries: &mut Vec<Entry>, gaps: &mut Vec<Gap>) -> Result<()> {
-        let node = match (record.kind, &record.content) {
-            (_, record::Content::Gap(reason)) => {
-                let (reason, hides_subtree) = (reason.clone(), record.hides_subtree());
-                gaps.push(Gap { path: record.path, reason, hides_subtree });
-                return Ok(());
-            }
-            (EntryKind::Dir, _) => Node::Dir,
-            (EntryKind::File, record::Content::Object(hash)) => {
-                Node::File { hash: *hash, size: record.size.unwrap_or(0) }
-            }
-            (EntryKind::Link, _) => match self.read_link(&record.path)? {
-                Some(target) => Node::Link { target },
-                None => return Ok(()),
-            },
-            // Neither comes out of the hashing stage.
-            (EntryKind::File | EntryKind::Special, _) => return Ok(()),
-        };
-        entries.push(Entry { path: record.path, node, mode: record.mode });
-        Ok(())
+    /// Whether a path is, or may be, at or below one of those that were named.
+    fn is_asked_for(&self, path: &RelPath) -> bool {
+        let mut limits = self.limits.iter();
+        self.limits.is_empty() || limits.any(|limit| path.is_within(limit) || limit.is_within(path))
     }
 
     /// `None` when it is a link no more.
@@ -144,16 +143,42 @@ impl Look<'_> {
     }
 }
 
+/// What a workspace holds.
+struct Held {
+    entries: Vec<Entry>,
+    gaps: Vec<Gap>,
+}
+
+impl Held {
+    /// Takes what is known of a path. `link` is the target of one that is a link still.
+    fn take(&mut self, record: Record, link: Option<Vec<u8>>) {
+        let node = match (record.kind, &record.content) {
+            (_, record::Content::Gap(reason)) => {
+                let (reason, hides_subtree) = (reason.clone(), record.hides_subtree());
+                return self.gaps.push(Gap { path: record.path, reason, hides_subtree });
+            }
+            (EntryKind::Dir, _) => Some(Node::Dir),
+            (EntryKind::File, record::Content::Object(hash)) => {
+                Some(Node::File { hash: *hash, size: record.size.unwrap_or(0) })
+            }
+            (EntryKind::Link, _) => link.map(|target| Node::Link { target }),
+            // Neither comes out of the hashing stage.
+            (EntryKind::File | EntryKind::Special, _) => None,
+        };
+        self.entries.extend(node.map(|node| Entry { path: record.path, node, mode: record.mode }));
+    }
+}
+
 impl Now {
     /// The workspace as one side of a comparison.
     #[must_use]
     pub fn side(&self) -> Side<'_> {
-        Side { manifest: &self.manifest, covers: CoverageRules::of_workspace(&self.scan.rules) }
+        Side { manifest: &self.manifest, covers: CoverageRules::of_workspace(&self.outset.rules) }
     }
 
     /// What was wrong with the rules.
     pub fn warnings(&self) -> impl Iterator<Item = &crate::tree::rules::Warning> {
-        self.scan.warnings.iter()
+        self.outset.warnings.iter()
     }
 }
 

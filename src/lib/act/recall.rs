@@ -31,7 +31,7 @@ impl<'a> Recall<'a> {
     /// The digits of the content of a record that is exactly as it was last seen, if its object is still there.
     fn expect(&mut self, raw: &RawRecord<'_>) -> Result<Option<&'a [u8]>> {
         let (Some(pass), Some(presence)) = (&mut self.pass, &mut self.presence) else { return Ok(None) };
-        let row = self.name.of(raw.path).and_then(|name| pass.expect(raw, name));
+        let row = self.name.of(raw.path).and_then(|name| pass.expect(raw.stat(), name));
         let Some(digits) = row else { return Ok(None) };
         let (Some(id), Some(size)) = (ObjectId::parse(digits), decimal::parse_u64(raw.size)) else {
             return Ok(None);

@@ -2,13 +2,13 @@
 //! copy of (design section 6).
 //!
 //! ```text
-//! look      rules once, walk once, hash what the stat cache does not know         current
-//! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness
+//! look      rules once, walk once, hash what the stat cache does not know         look, current
+//! plan      over the final tree: write, delete, chmod, keep; nothing is changed   plan, witness, copies
 //! stage     all new content, verified while it is copied, beside the live files   stage, staging, bulk
 //! swap      exchange, compare what came out, exchange back if it is not what      swap
 //!           was planned; delete by renaming into the staging area; a directory     fresh
 //!           that is missing comes whole
-//! clear     what was displaced goes only if it still is what the store has        salvage
+//! clear     what was displaced goes only if it still is what the store has        salvage, sweep
 //! ```
 //!
 //! The plan is a value: `--dry-run` prints it, the real run consumes it. A file is whole-old or whole-new at every
@@ -16,10 +16,12 @@
 
 mod bulk;
 mod compare;
+mod copies;
 mod current;
 mod dirs;
 mod emptied;
 mod fresh;
+mod look;
 mod plan;
 mod planner;
 mod project;
@@ -29,6 +31,7 @@ mod single;
 mod stage;
 mod staging;
 mod swap;
+mod sweep;
 mod undo;
 mod witness;
 
@@ -149,20 +152,15 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
     };
     let mut leftovers = Leftovers::default();
     // Nothing is changed before it is certain that the target can be had.
-    let (recorded, scan) = if !request.dry_run && salvage::has_leftovers(workspace) {
-        let recorded = Recorded::read(workspace, history, request)?;
+    let look = look::Look { workspace, history, index, request };
+    let mut recorded = None;
+    if !request.dry_run && salvage::has_leftovers(workspace) {
+        recorded = Some(Recorded::read(workspace, history, request)?);
         leftovers = salvage::clear_leftovers(workspace, history)?;
-        (recorded, current::walk(workspace, history)?)
-    } else {
-        let (recorded, scan) = std::thread::scope(|scope| {
-            let reading = scope.spawn(|| Recorded::read(workspace, history, request));
-            let scan = current::walk(workspace, history);
-            (reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), scan)
-        });
-        (recorded?, scan?)
-    };
+    }
+    let read = || recorded.take().map_or_else(|| Recorded::read(workspace, history, request), Ok);
+    let (recorded, current) = look.at(read)?;
     let Recorded { target, edited_since } = recorded;
-    let current = current::Current::of(scan, workspace, index, &target, request)?;
     let covers = CoverageRules::load(&target, pool.as_ref())?;
     let planner = planner::Planner {
         workspace,
@@ -172,8 +170,10 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
         edited_since: edited_since.as_ref(),
         request,
     };
-    let mut witness = witness::Witness::new(history, pool.as_ref(), index, &target, planner.displaced())?;
-    let mut plan = planner.plan(&mut witness)?;
+    let displaced = planner.displaced();
+    let copies = copies::Copies::of(pool.as_ref(), displaced.iter().copied());
+    let mut witness = witness::Witness::new(history, &copies, index, &target, displaced)?;
+    let mut plan = copies.while_reading_ahead(|| planner.plan(&mut witness))?;
     plan.check_objects(pool.as_ref(), &target)?;
     if request.all_or_nothing && plan.leaves_something_out() {
         return Err(plan.refusal());
@@ -208,6 +208,12 @@ pub fn run(place: &Place<'_>, index: &Index, request: &Request) -> Result<Report
 struct Recorded {
     target: Manifest,
     edited_since: Option<Manifest>,
+}
+
+impl AsRef<Manifest> for Recorded {
+    fn as_ref(&self) -> &Manifest {
+        &self.target
+    }
 }
 
 impl Recorded {

@@ -50,6 +50,14 @@ impl<'a> RawRecord<'a> {
     }
 }
 
+impl RawRecord<'_> {
+    /// Size, mtime, ctime and inode, in digits.
+    #[must_use]
+    pub fn stat(&self) -> [&[u8]; 4] {
+        [self.size, self.mtime_ns, self.ctime_ns, self.inode]
+    }
+}
+
 /// So many bytes, and what follows the one behind them.
 fn field(text: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
     let (field, rest) = text.split_at_checked(length)?;

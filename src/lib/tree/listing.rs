@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::rules::Inherited;
-use super::seen::Name;
+use super::seen::{Holding, Name};
 use super::stat::FileStat;
 use crate::store::relpath::RelPath;
 use crate::stream::record::{EntryKind, GapReason};
@@ -122,6 +122,17 @@ impl Listing {
     pub(super) fn captured_files(&self) -> u64 {
         let is_captured = |child: &&Child| matches!(&child.node, Node::Entry(entry) if entry.stat.kind == EntryKind::File && entry.gap.is_none());
         self.children.iter().filter(is_captured).count() as u64
+    }
+
+    /// What it holds, for whoever remembers what the rules keep of it.
+    pub(super) fn holding(&self) -> Holding {
+        if self.is_empty {
+            Holding::Nothing
+        } else if self.children.iter().any(|child| matches!(child.node, Node::Ignored(_))) {
+            Holding::LeftOut
+        } else {
+            Holding::Kept
+        }
     }
 
     /// What the rules keep of it, as it is remembered, in this order.
@@ -291,12 +302,12 @@ impl Level {
     }
 }
 
-/// Calls `visit` for every path that the rules include, ascending by path bytes. `get` gives each listing once, when it
-/// is needed; where it gives none the pass ends.
+/// Calls `visit` for everything that was found, ascending by path bytes. `get` gives each listing once, when it is needed;
+/// where it gives none the pass ends.
 pub(super) fn in_order(
     root: Listing,
     mut get: impl FnMut(usize) -> Option<Listing>,
-    visit: &mut dyn FnMut(&RelPath, &Entry),
+    visit: &mut dyn FnMut(&RelPath, Found<'_>),
 ) -> Option<()> {
     let mut path: Vec<u8> = Vec::new();
     let mut stack = vec![Level::new(root, 0)];
@@ -315,10 +326,13 @@ pub(super) fn in_order(
         let here = crate::sys::relpath_from_bytes(&path);
         let slot = match &child.node {
             Node::Entry(entry) => {
-                visit(here, entry);
+                visit(here, Found::Entry(entry));
                 continue;
             }
-            Node::Ignored(_) => continue,
+            Node::Ignored(ignored) => {
+                visit(here, Found::Ignored(*ignored));
+                continue;
+            }
             Node::Dir(dir) => dir.slot,
         };
         let below = match level.seen.pop_if(|(seen, _)| *seen == number) {
@@ -327,13 +341,16 @@ pub(super) fn in_order(
             None => get(slot)?,
         };
         let leaf = below.as_entry();
+        let is_leaf = leaf.is_some() || below.state == State::Store;
         if let Some(entry) = &leaf {
-            visit(here, entry);
+            visit(here, Found::Entry(entry));
+        } else if is_leaf {
+            visit(here, Found::Ignored(Ignored { is_dir: true }));
         }
         if early.is_some() {
             // Later names come back first: between a name and its slash they nest.
-            level.seen.push((number, leaf.is_none().then_some(below)));
-        } else if leaf.is_none() && below.state == State::Listed {
+            level.seen.push((number, (!is_leaf).then_some(below)));
+        } else if !is_leaf && below.state == State::Listed {
             path.push(b'/');
             stack.push(Level::new(below, path.len()));
         }

@@ -2,16 +2,18 @@
 //!
 //! Rules are read once, before anything is walked; whatever changes them later, this scan keeps its own.
 
+use std::path::Path;
+
 use super::listing::{Entry, Tree};
 use super::root::Workspace;
 use super::rules::{self, Rules, RulesFile, Warning};
 use super::seen::Seen;
 use super::stat::FileStat;
-use super::walk::Walk;
+use super::walk::{Walk, Wanted};
 use crate::clock;
 use crate::error::Result;
 use crate::store::relpath::RelPath;
-use crate::store::{Document, hash};
+use crate::store::{Document, hash, read_document};
 use crate::stream::Framing;
 use crate::stream::record::{Content, ContentRef, EntryKind, Line, Record};
 use crate::stream::wire::{Header, RulesMark};
@@ -66,13 +68,28 @@ impl Outset {
         progress: Option<&'a (dyn Fn(u64) + Sync)>,
     ) -> Walk<'a> {
         let Limits { files_max, cap_bytes } = self.limits;
-        Walk { workspace, rules: &self.rules, store, cap_bytes, files_max, seen: None, progress }
+        Walk {
+            workspace,
+            rules: &self.rules,
+            store,
+            cap_bytes,
+            files_max,
+            seen: None,
+            wanted: Wanted::All,
+            progress,
+        }
     }
 
     /// What a document remembers of the directories of the workspace, for a walk under these rules.
     #[must_use]
     pub fn seen(&self, document: Option<Document>) -> Seen {
         Seen::new(document, rules::identity(&self.rules_file), self.start_ns)
+    }
+
+    /// What a file remembers of them, for a walk of which nothing is written down; `None` where that is of no use.
+    #[must_use]
+    pub fn seen_before(&self, path: &Path) -> Option<Seen> {
+        Seen::to_read(read_document(path).ok()?, rules::identity(&self.rules_file))
     }
 
     /// The header of the record stream of this walk; the caller adds the run's head.
@@ -165,7 +182,7 @@ pub fn record_of(path: &RelPath, stat: &FileStat) -> Record {
 }
 
 /// Size, mtime, ctime and inode, as far as they are known and mean something.
-fn known(stat: &FileStat) -> (Option<u64>, Option<i64>, Option<i64>, Option<u64>) {
+pub(crate) fn known(stat: &FileStat) -> (Option<u64>, Option<i64>, Option<i64>, Option<u64>) {
     let is_known = stat.inode != 0;
     (
         matches!(stat.kind, EntryKind::File | EntryKind::Link).then_some(stat.size),

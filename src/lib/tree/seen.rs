@@ -6,16 +6,21 @@
 //! names, asking the rules and sorting are saved.
 //!
 //! ```text
-//! "wt-dirs-seen 1\n\0" · boot id · identity of the rules, 32 bytes · checksum of the rest · directories, by their paths
-//! a directory: bytes of it, bytes of its path, count of names, is it not empty · device, inode, mtime, ctime · path · names
+//! "wt-dirs-seen 2\n\0" · boot id · identity of the rules, 32 bytes · checksum of the rest · directories, by their paths
+//! a directory: bytes of it, bytes of its path, count of names, what it holds · device, inode, mtime, ctime · path · names
 //! a name: 0 or 1 for a directory to go into, its length; of a directory what it inherits; its bytes
 //! four of 32 bits, four of 64 bits; a name has two bytes before it, and 32 bits    numbers are little-endian
 //! ```
 //!
-//! Rules: names that the ignore rules leave out are not in it. Remembered is only a directory that had been at rest for a
-//! tick of the clock when the walk began (`tree::stat`), on a file system of which the kernel of this machine alone changes
-//! the directories, and that is not encrypted: its names come and go with the key. Nothing is believed after a restart of the machine or under other ignore rules. The file is never
-//! needed, and one that is wrong in any way counts as none.
+//! Rules: names that the ignore rules leave out are not in it, only that a directory holds some ([`Holding`]): whoever asks
+//! for them lists that directory anew. Remembered is only a directory that had been at rest for a tick of the clock when the
+//! walk began (`tree::stat`), on a file system of which the kernel of this machine alone changes the directories, and that
+//! is not encrypted: its names come and go with the key. Nothing is believed after a restart of the machine or under other
+//! ignore rules. The file is never needed, and one that is wrong in any way counts as none.
+//!
+//! Captures write it. Restores, dry runs and comparisons only read it, and nothing is destroyed because of it: were a name
+//! forgotten, the plan would not know of what is there, and what is at a path that the plan takes for free, or in a
+//! directory that it takes for empty, is met when the kernel is asked to put something there or to remove it.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,7 +33,7 @@ use crate::store::id::ObjectId;
 use crate::store::memo::{self, BOOT_ID_BYTES, number, number_u32, take};
 use crate::store::{Document, network};
 
-const MAGIC: &[u8; 16] = b"wt-dirs-seen 1\n\0";
+const MAGIC: &[u8; 16] = b"wt-dirs-seen 2\n\0";
 /// Where the checksum stands, and behind it the directories begin.
 const CHECKSUM_AT: usize = MAGIC.len() + BOOT_ID_BYTES + 32;
 const DIRS_AT: usize = CHECKSUM_AT + 8;
@@ -44,7 +49,8 @@ pub struct Seen {
     rules: ObjectId,
     begun_ns: u64,
     memory: Option<Memory>,
-    learnt: Mutex<Vec<Learnt>>,
+    /// What the walk learns; `None` where it is not going to be written down.
+    learnt: Option<Mutex<Vec<Learnt>>>,
     /// Devices that were asked for, and what the times of their directories prove.
     devices: Mutex<Vec<(u64, Trust)>>,
 }
@@ -74,13 +80,24 @@ pub(super) struct Name<'a> {
     pub(super) inherited: Option<u32>,
 }
 
+/// What a directory holds, whatever of that is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holding {
+    /// No name at all.
+    Nothing,
+    /// Names that the rules keep.
+    Kept,
+    /// Names that the rules leave out, too, or only those.
+    LeftOut,
+}
+
 /// A directory that is as it was.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remembered<'a> {
     /// How many names are kept of it.
     pub(super) count: usize,
-    /// Whether it holds no name at all.
-    pub(super) is_empty: bool,
+    /// What it holds.
+    pub(super) holding: Holding,
     names: &'a [u8],
 }
 
@@ -89,7 +106,15 @@ impl Seen {
     #[must_use]
     pub(super) fn new(document: Option<Document>, rules: ObjectId, begun_ns: u64) -> Self {
         let memory = document.and_then(|document| Memory::read(document, rules));
-        Self { rules, begun_ns, memory, learnt: Mutex::default(), devices: Mutex::default() }
+        Self { rules, begun_ns, memory, learnt: Some(Mutex::default()), devices: Mutex::default() }
+    }
+
+    /// Begins with what the document remembers, for a walk of which nothing is going to be written down. `None` where
+    /// nothing is remembered.
+    #[must_use]
+    pub(super) fn to_read(document: Document, rules: ObjectId) -> Option<Self> {
+        let memory = Some(Memory::read(document, rules)?);
+        Some(Self { rules, begun_ns: 0, memory, learnt: None, devices: Mutex::default() })
     }
 
     /// What is in the directory open at `fd`, if `own`, which was taken after it was opened, says that it is as it was.
@@ -99,7 +124,7 @@ impl Seen {
         let dir = Dir::read(memory.document.get(*memory.places.get(place)?..)?)?;
         (dir.stamp == stamp(own)? && self.is_trusted(fd, own.device)).then_some(())?;
         memory.found.get(place)?.store(true, Ordering::Relaxed);
-        Some(Remembered { count: dir.count, is_empty: dir.is_empty, names: dir.names })
+        Some(Remembered { count: dir.count, holding: dir.holding, names: dir.names })
     }
 
     /// Takes back that a directory is as it was.
@@ -111,25 +136,25 @@ impl Seen {
         }
     }
 
-    /// Learns what is in the directory open at `fd`; `own` was taken before it was listed. `names` stand in the order of
-    /// a listing.
+    /// Learns what is in the directory open at `fd`; `own` was taken before it was listed. `names` are those that the rules
+    /// keep, in the order of a listing.
     pub(super) fn learn<'n>(
         &self,
         path: &[u8],
         fd: BorrowedFd<'_>,
         own: &FileStat,
-        is_empty: bool,
+        holding: Holding,
         names: impl Iterator<Item = Name<'n>>,
     ) {
-        let Some(stamp) = stamp(own) else { return };
+        let (Some(learnt), Some(stamp)) = (&self.learnt, stamp(own)) else { return };
         if !is_settled(stamp[2].cast_signed(), stamp[3].cast_signed(), self.begun_ns)
             || !self.is_trusted(fd, own.device)
         {
             return;
         }
-        let Some(bytes) = encode(path, stamp, is_empty, names) else { return };
-        let learnt = Learnt { path: path.to_vec(), bytes };
-        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).push(learnt);
+        let Some(bytes) = encode(path, stamp, holding, names) else { return };
+        let dir = Learnt { path: path.to_vec(), bytes };
+        learnt.lock().unwrap_or_else(PoisonError::into_inner).push(dir);
     }
 
     /// Whether the times of the directory open at `fd` prove anything. Its device is asked once.
@@ -158,7 +183,7 @@ impl Seen {
     /// What is to be written down after a walk that went to its end; `None` where that would cost more than it saves.
     #[must_use]
     pub fn into_bytes(self) -> Option<Vec<u8>> {
-        let mut learnt = self.learnt.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut learnt = self.learnt?.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (document, kept): (&[u8], Vec<&[u8]>) = match &self.memory {
             Some(memory) => (&memory.document, memory.kept()),
             None => (&[], Vec::new()),
@@ -211,7 +236,7 @@ fn stamp(own: &FileStat) -> Option<[u64; 4]> {
 fn encode<'n>(
     path: &[u8],
     stamp: [u64; 4],
-    is_empty: bool,
+    holding: Holding,
     names: impl Iterator<Item = Name<'n>>,
 ) -> Option<Vec<u8>> {
     let mut out = vec![0; DIR_HEAD_BYTES];
@@ -228,7 +253,7 @@ fn encode<'n>(
     }
     let mut head = Vec::with_capacity(DIR_HEAD_BYTES);
     let lengths = [u32::try_from(out.len()).ok()?, u32::try_from(path.len()).ok()?];
-    for number in [lengths[0], lengths[1], count, u32::from(!is_empty)] {
+    for number in [lengths[0], lengths[1], count, holding.to_number()] {
         head.extend_from_slice(&number.to_le_bytes());
     }
     stamp.iter().for_each(|number| head.extend_from_slice(&number.to_le_bytes()));
@@ -241,7 +266,7 @@ struct Dir<'a> {
     bytes: usize,
     stamp: [u64; 4],
     count: usize,
-    is_empty: bool,
+    holding: Holding,
     path: &'a [u8],
     names: &'a [u8],
 }
@@ -253,14 +278,28 @@ impl<'a> Dir<'a> {
         let bytes = usize::try_from(number_u32(&mut rest)?).ok()?;
         let path_bytes = usize::try_from(number_u32(&mut rest)?).ok()?;
         let count = usize::try_from(number_u32(&mut rest)?).ok()?;
-        let is_empty = number_u32(&mut rest)? == 0;
+        let holding = Holding::of_number(number_u32(&mut rest)?)?;
         let mut numbers = || number(&mut rest);
         let stamp = [numbers()?, numbers()?, numbers()?, numbers()?];
         let mut rest = from.get(DIR_HEAD_BYTES..bytes)?;
         let path = take(&mut rest, path_bytes)?;
         // Room is made for as many; each takes at least three bytes.
         (count <= rest.len() / 3).then_some(())?;
-        Some(Self { bytes, stamp, count, is_empty, path, names: rest })
+        Some(Self { bytes, stamp, count, holding, path, names: rest })
+    }
+}
+
+impl Holding {
+    fn to_number(self) -> u32 {
+        match self {
+            Self::Nothing => 0,
+            Self::Kept => 1,
+            Self::LeftOut => 2,
+        }
+    }
+
+    fn of_number(number: u32) -> Option<Self> {
+        [Self::Nothing, Self::Kept, Self::LeftOut].into_iter().find(|holding| holding.to_number() == number)
     }
 }
 

@@ -40,10 +40,21 @@ pub struct Walk<'a> {
     pub cap_bytes: u64,
     /// More captured files than this end the walk.
     pub files_max: u64,
-    /// What was in the directories before. What the rules leave out is then not among what a walk finds.
+    /// What was in the directories before.
     pub seen: Option<&'a Seen>,
+    /// What has to be found.
+    pub wanted: Wanted,
     /// Called after every directory with the number of files seen so far.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+/// What a walk has to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// What the rules keep. What they leave out is found in directories that are listed, and only there.
+    Kept,
+    /// That and each name that the rules leave out.
+    All,
 }
 
 /// So many directories are held open for their sub-directories; tasks beyond that open theirs by path.

@@ -56,7 +56,7 @@ impl<'a> Comparison<'a> {
         self.order.take(raw.path)?;
         let is_at_rest = self.start.is_behind(&raw)?;
         let entry = self.old_entries.expect(&raw, name).map(|()| self.old_entries.last());
-        let row = is_at_rest.then(|| self.old_rows.expect(&raw, name)).flatten();
+        let row = is_at_rest.then(|| self.old_rows.expect(raw.stat(), name)).flatten();
         let row = row.filter(|hash| *hash == raw.content).map(|_| self.old_rows.last());
         if let (Some(entry), Some(row)) = (&entry, &row) {
             self.entries.keep(entry.clone());
@@ -169,7 +169,7 @@ fn same_row(old: &mut Pass<'_>, raw: &RawRecord<'_>, name: &[u8]) -> Result<Opti
     if old.reach(raw.path)?.is_none() {
         return Ok(None);
     }
-    if old.expect(raw, name).is_some_and(|hash| hash == raw.content) {
+    if old.expect(raw.stat(), name).is_some_and(|hash| hash == raw.content) {
         return Ok(Some(old.last()));
     }
     old.find(raw.path).map(|_| None)

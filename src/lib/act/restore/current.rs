@@ -1,5 +1,7 @@
-//! [`Current`]: the workspace as a restore finds it, every included path with its content known or known to be unknown.
+//! [`Current`]: the workspace as a restore finds it, as far as it is not as the target records it: every other included path
+//! with its content known or known to be unknown.
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::io;
@@ -9,19 +11,15 @@ use std::rc::Rc;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::Request;
-use crate::act::known;
 use crate::error::{Error, Result};
-use crate::history::History;
-use crate::history::index::Index;
-use crate::history::manifest::{Manifest, Node};
+use crate::history::manifest::{Entry, Manifest, Node};
+use crate::store::hash;
 use crate::store::relpath::{RelPath, RelPathBuf};
-use crate::stream::record::{Content, EntryKind, GapReason, Record};
+use crate::stream::record::{Content, EntryKind, Record};
 use crate::tree::beneath;
-use crate::tree::listing::Found;
 use crate::tree::root::Workspace;
 use crate::tree::rules::{self, Rules};
-use crate::tree::scan::{self, Limits, Scan};
+use crate::tree::scan;
 use crate::tree::stat::FileStat;
 
 /// What a path is now.
@@ -38,70 +36,68 @@ pub(super) enum Now<'a> {
     /// A file, link or special file above it, that the walk found.
     Beneath(&'a Record),
     /// The walk found it under another name: the file system folds case.
-    Alias(&'a Record),
+    Alias(Cow<'a, Record>),
     /// Something that the rules leave out, or that came since.
     Other,
+}
+
+/// Where a path is looked up that has no record.
+pub(super) struct Place<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) target: &'a Manifest,
 }
 
 /// The workspace as it is.
 pub(super) struct Current {
     /// The rules as they were before anything is changed.
     pub(super) rules: Rules,
-    /// Every path they include, sorted.
+    /// For each of the target's entries, whether it is there as it is recorded.
+    is_there: Vec<bool>,
+    /// Every other path they include, sorted.
     pub(super) records: Vec<Record>,
     /// Every path they leave out, without what lies below.
     pub(super) ignored: Vec<RelPathBuf>,
     /// Places of records by inode, for file systems that fold case; made when it is asked for.
     by_inode: OnceCell<HashMap<u64, usize>>,
+    /// Entries that are there as they are recorded, by their folded names, for the same; the numbers are the target's.
+    by_fold: OnceCell<HashMap<String, Vec<usize>>>,
     /// The missing directory that was met last. Whoever asks in the order of paths asks for all that lies below it in a row.
     missing: RefCell<Option<Rc<RelPathBuf>>>,
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads the rules and walks.
-pub(super) fn walk(workspace: &Workspace, history: &History) -> Result<Scan> {
-    let limits = Limits { files_max: u64::MAX, cap_bytes: u64::MAX };
-    Scan::take(workspace, &history.store_identities()?, limits, None)
-}
-
 impl Current {
-    /// Takes what a walk found and hashes what the stat cache does not tell, as far as the request reaches.
-    pub(super) fn of(
-        scan: Scan,
-        workspace: &Workspace,
-        index: &Index,
-        target: &Manifest,
-        request: &Request,
-    ) -> Result<Self> {
-        let Scan { outset, tree } = scan;
-        let in_scope = |path: &RelPath| request.scope.as_ref().is_none_or(|scope| scope.concerns(path));
-        // A workspace holds about what a snapshot of it does: room for half as much again would be taken for nothing.
-        let mut records = Vec::with_capacity(target.entries.len() + target.entries.len() / 64);
-        let mut ignored = Vec::new();
-        tree.visit(|path, found| match found {
-            Found::Ignored(_) => ignored.push(path.to_owned()),
-            Found::Entry(entry) => {
-                let mut record = scan::record(path, entry);
-                if record.kind == EntryKind::File && is_surely_uncaptured(&record, target, request.cap_bytes) {
-                    record.content = Content::Gap(GapReason::Oversized);
-                }
-                records.push(record);
-            }
-        });
-        drop(tree);
-        let records = known::fill(workspace, index, u64::MAX, records, in_scope)?;
-        let warnings = outset.warnings.iter().map(ToString::to_string).collect();
-        Ok(Self {
-            rules: outset.rules,
+    /// Takes what a look found. `records` and `ignored` are sorted.
+    pub(super) fn new(
+        rules: Rules,
+        records: Vec<Record>,
+        is_there: Vec<bool>,
+        ignored: Vec<RelPathBuf>,
+        warnings: Vec<String>,
+    ) -> Self {
+        Self {
+            rules,
             records,
+            is_there,
             ignored,
             by_inode: OnceCell::new(),
+            by_fold: OnceCell::new(),
             missing: RefCell::default(),
             warnings,
-        })
+        }
     }
 
-    /// What the walk found at a path.
+    /// Whether an entry of the target is there as it is recorded.
+    pub(super) fn is_there(&self, number: usize) -> bool {
+        self.is_there.get(number) == Some(&true)
+    }
+
+    /// The target's entries that are there as they are recorded.
+    pub(super) fn entries_there<'t>(&self, target: &'t Manifest) -> impl Iterator<Item = &'t Entry> {
+        target.entries.iter().zip(&self.is_there).filter(|(_, is_there)| **is_there).map(|(entry, _)| entry)
+    }
+
+    /// What the walk found at a path, if that is not as the target records it.
     pub(super) fn record(&self, path: &RelPath) -> Option<&Record> {
         let place = self.records.binary_search_by(|record| (*record.path).cmp(path)).ok()?;
         self.records.get(place)
@@ -115,7 +111,31 @@ impl Current {
         self.records.get(*by_inode.get(&inode)?)
     }
 
-    /// Everything that the walk found below a directory.
+    /// What a path leads to that is the name of another entry, and that is as it is recorded, where the file system folds
+    /// case. `inode` is what the path leads to.
+    fn entry_of_inode(&self, place: &Place<'_>, path: &RelPath, inode: u64) -> Option<Record> {
+        let by_fold = self.by_fold.get_or_init(|| {
+            let mut by_fold: HashMap<String, Vec<usize>> = HashMap::new();
+            for (number, entry) in
+                place.target.entries.iter().enumerate().filter(|(number, _)| self.is_there(*number))
+            {
+                by_fold.entry(folded(&entry.path)).or_default().push(number);
+            }
+            by_fold
+        });
+        by_fold.get(&folded(path))?.iter().find_map(|number| {
+            let entry = place.target.entries.get(*number)?;
+            let stat = examine(place.workspace, &entry.path).ok().filter(|stat| stat.inode == inode)?;
+            let content = match &entry.node {
+                Node::File { hash, .. } => Content::Object(*hash),
+                Node::Link { target } => Content::Object(hash::of_bytes(target)),
+                Node::Dir => Content::Unknown,
+            };
+            Some(Record { content, ..scan::record_of(&entry.path, &stat) })
+        })
+    }
+
+    /// Everything that the walk found below a directory that is not as the target records it.
     pub(super) fn below<'a>(&'a self, dir: &RelPath) -> impl Iterator<Item = &'a Record> + use<'a> {
         let mut from = dir.as_bytes().to_vec();
         from.push(b'/');
@@ -163,7 +183,8 @@ impl Current {
     }
 
     /// What is at a path now that has no record of its own.
-    pub(super) fn at_unrecorded<'a>(&'a self, workspace: &Workspace, path: &RelPath) -> Result<Now<'a>> {
+    pub(super) fn at_unrecorded<'a>(&'a self, place: &Place<'_>, path: &RelPath) -> Result<Now<'a>> {
+        let workspace = place.workspace;
         let mut below = None;
         for ancestor in path.ancestors() {
             if let Some(record) = self.record(ancestor) {
@@ -190,11 +211,12 @@ impl Current {
         }
         match dir.and_then(|dir| examine_in(&dir, path)) {
             Ok(stat) if stat.kind == EntryKind::Dir => Ok(Now::Dir),
+            Ok(stat) if self.is_ignored(path, stat.kind) => Ok(Now::Other),
             Ok(stat) => Ok(match self.record_of_inode(stat.inode) {
-                Some(record) if folds_to(path, &record.path) && !self.is_ignored(path, stat.kind) => {
-                    Now::Alias(record)
-                }
-                _ => Now::Other,
+                Some(record) if folds_to(path, &record.path) => Now::Alias(Cow::Borrowed(record)),
+                _ => self
+                    .entry_of_inode(place, path, stat.inode)
+                    .map_or(Now::Other, |record| Now::Alias(Cow::Owned(record))),
             }),
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                 Some(Errno::NOENT) => Ok(Now::Absent),
@@ -232,12 +254,4 @@ pub(super) fn examine(workspace: &Workspace, path: &RelPath) -> io::Result<FileS
 
 fn examine_in(dir: &OwnedFd, path: &RelPath) -> io::Result<FileStat> {
     Ok(rustix::fs::statat(dir, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.into())
-}
-
-/// Whether a big file is not worth hashing: above the cap, and not what the target holds.
-fn is_surely_uncaptured(record: &Record, target: &Manifest, cap_bytes: u64) -> bool {
-    let size = record.size.unwrap_or(0);
-    size > cap_bytes
-        && !matches!(target.entry(&record.path).map(|entry| &entry.node),
-            Some(Node::File { size: recorded, .. }) if *recorded == size)
 }

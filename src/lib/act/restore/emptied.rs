@@ -19,10 +19,11 @@ impl Planner<'_> {
             plan.steps.iter().filter(|step| step.action == Action::Delete).map(|step| step.path.clone()).collect();
         let written: HashSet<&RelPath> =
             plan.steps.iter().filter(|step| step.action == Action::Write).map(|step| &*step.path).collect();
+        let as_they_should_be = self.current.entries_there(self.target).map(|entry| &*entry.path);
         let stays = self.current.records.iter().map(|record| &*record.path).filter(|path| !gone.contains(*path));
         let ignored = self.current.ignored.iter().map(|path| &**path);
         let mut inhabited: HashSet<&RelPath> = HashSet::new();
-        for path in stays.chain(ignored).chain(written.iter().copied()) {
+        for path in as_they_should_be.chain(stays).chain(ignored).chain(written.iter().copied()) {
             for dir in path.ancestors() {
                 if !inhabited.insert(dir) {
                     break;

@@ -39,7 +39,7 @@ impl<'t> Swapper<'_, 't> {
         // The directory that it lies in may have to be made writable.
         let make = |dir: BorrowedFd<'_>, name: &[u8]| fsio::make_child_dir(dir, name, None);
         self.area.with_item(&item, &mut self.dirs, make).on("cannot stage", root.as_path())?;
-        let top = Arc::new(self.item_dir(&item).on("cannot stage", root.as_path())?);
+        let top = self.item_dir(&item).on("cannot stage", root.as_path())?;
         let name = RelPathBuf::join(None, item.name.as_bytes());
         let mut dirs = NewDirs::new(&top, root, &name);
         let mut beside = Batches::new(Arc::clone(&top));

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::current::{Current, Now};
+use super::current::{Current, Now, Place};
 use super::plan::{Action, Plan, Reason, Work};
 use super::witness::Witness;
 use super::{Request, Scope};
@@ -45,20 +45,16 @@ struct Draft<'d, 'w> {
 }
 
 impl<'a> Planner<'a> {
-    /// The contents that a restore may have to displace: whatever is in scope and not as the target records it.
+    /// The contents that a restore may have to displace: whatever is not as the target records it, in scope and not spared.
     pub(super) fn displaced(&self) -> IdSet {
-        let mut displaced = IdSet::default();
-        let mut entries = self.target.entries.iter().peekable();
-        for record in &self.current.records {
-            while entries.next_if(|entry| entry.path < record.path).is_some() {}
-            let entry = entries.peek().filter(|entry| entry.path == record.path);
-            if let Content::Object(id) = record.content
-                && !entry.is_some_and(|entry| is_as_recorded(entry, record))
-            {
-                displaced.insert(id);
-            }
-        }
-        displaced
+        let may_go = |record: &&Record| {
+            self.is_in_scope(&record.path) && self.is_spared(&record.path, Some(record)).is_none()
+        };
+        let object = |record: &Record| match record.content {
+            Content::Object(id) => Some(id),
+            _ => None,
+        };
+        self.current.records.iter().filter(may_go).filter_map(object).collect()
     }
 
     pub(super) fn plan(&self, witness: &mut Witness<'_>) -> Result<Plan> {
@@ -72,22 +68,20 @@ impl<'a> Planner<'a> {
             in_target: vec![false; records.len()],
             filled: Vec::new(),
         };
-        // Both are sorted: one pass finds all that is as it should be, which is most of it.
+        // Both are sorted: one pass finds what has a record of its own.
         let mut place = 0;
         for (number, entry) in self.target.entries.iter().enumerate() {
             while records.get(place).is_some_and(|record| record.path < entry.path) {
                 place += 1;
             }
-            if !self.is_in_scope(&entry.path) {
+            if self.current.is_there(number) || !self.is_in_scope(&entry.path) {
                 continue;
             }
             let record = records.get(place).filter(|record| record.path == entry.path);
             if let (Some(_), Some(mark)) = (record, draft.in_target.get_mut(place)) {
                 *mark = true;
             }
-            if !record.is_some_and(|record| is_as_recorded(entry, record)) {
-                self.plan_entry(&mut draft, number, entry, record)?;
-            }
+            self.plan_entry(&mut draft, number, entry, record)?;
         }
         for (root, entries) in std::mem::take(&mut draft.beneath) {
             self.plan_tree(&mut draft, &root, &entries)?;
@@ -134,17 +128,17 @@ impl<'a> Planner<'a> {
     ) -> Result<()> {
         let (path, kind) = (&entry.path, entry.node.kind());
         let is_dir = kind == EntryKind::Dir;
-        let now = match record {
-            Some(record) => Now::Known(record),
-            None => self.current.at_unrecorded(self.workspace, path)?,
-        };
+        let place = Place { workspace: self.workspace, target: self.target };
+        let now =
+            record.map_or_else(|| self.current.at_unrecorded(&place, path), |record| Ok(Now::Known(record)))?;
         if is_dir && matches!(now, Now::Dir) {
             // It holds something. What of that has to go is decided path by path, its mode when that is known.
             draft.filled.push(number);
             return Ok(());
         }
         let known = match &now {
-            Now::Known(record) | Now::Alias(record) => Some(*record),
+            Now::Known(record) => Some(*record),
+            Now::Alias(record) => Some(&**record),
             _ => None,
         };
         if let Some(reason) = self.is_spared(path, known) {
@@ -388,17 +382,24 @@ impl<'a> Planner<'a> {
 
 /// Whether a path has the content that the target records; mode apart.
 fn same_content(entry: &Entry, now: &Record) -> bool {
-    match (&entry.node, &now.content) {
-        (Node::File { hash, .. }, Content::Object(id)) => now.kind == EntryKind::File && hash == id,
-        (Node::Link { target }, Content::Object(id)) => {
-            now.kind == EntryKind::Link && hash::of_bytes(target) == *id
-        }
-        (Node::Dir, Content::Unknown) => now.kind == EntryKind::Dir,
+    holds(entry, now.kind, &now.content)
+}
+
+fn holds(entry: &Entry, kind: EntryKind, content: &Content) -> bool {
+    match (&entry.node, content) {
+        (Node::File { hash, .. }, Content::Object(id)) => kind == EntryKind::File && hash == id,
+        (Node::Link { target }, Content::Object(id)) => kind == EntryKind::Link && hash::of_bytes(target) == *id,
+        (Node::Dir, Content::Unknown) => kind == EntryKind::Dir,
         _ => false,
     }
 }
 
-/// Whether a path is exactly as a snapshot records it. The mode of a link means nothing.
-fn is_as_recorded(entry: &Entry, now: &Record) -> bool {
-    same_content(entry, now) && (now.kind == EntryKind::Link || entry.mode == now.mode)
+/// Whether a path is exactly as a snapshot records it.
+pub(super) fn is_as_recorded(entry: &Entry, now: &Record) -> bool {
+    is_recorded_so(entry, now.kind, now.mode, &now.content)
+}
+
+/// Whether a snapshot records exactly this. The mode of a link means nothing.
+pub(super) fn is_recorded_so(entry: &Entry, kind: EntryKind, mode: u32, content: &Content) -> bool {
+    holds(entry, kind, content) && (kind == EntryKind::Link || entry.mode == mode)
 }

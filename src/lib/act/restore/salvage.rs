@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use super::project::{is_empty_project_dir_of_ours, remove_empty_project_dir, while_writable};
 use super::report::Salvaged;
 use super::stage::{AREA_PREFIX, JOURNAL, journal_mark};
+use super::sweep::Sweep;
 use super::witness::{self, Witness};
 use crate::act::intake::{Intake, Sink};
 use crate::error::{Error, IoContext, Result};
@@ -134,10 +135,14 @@ pub(super) fn clear(
         salvaged: Vec::new(),
     };
     let mut is_clear = true;
-    for name in names_in(&dir).on("cannot list", &full)? {
-        if name != JOURNAL.as_bytes() {
-            is_clear &= clearer.item(&dir, area, &name)?;
-        }
+    let mut names = names_in(&dir).on("cannot list", &full)?;
+    names.retain(|name| name != JOURNAL.as_bytes());
+    if let (Some(pool), Some(witness)) = (&clearer.pool, clearer.asked) {
+        let is_copy = |name: &[u8]| is_copy(&journal, known, name);
+        names = Sweep { workspace, pool, witness, dir: &dir, area, is_copy: &is_copy }.run(names);
+    }
+    for name in names {
+        is_clear &= clearer.item(&dir, area, &name)?;
     }
     for path in &journal.beside {
         let parent = beneath::open_dir(workspace.fd(), path.parent());
@@ -214,6 +219,11 @@ fn read_journal(dir: &OwnedFd) -> Journal {
         }
     }
     journal
+}
+
+/// Whether an item is only a copy of an object, so that its bytes need not be asked.
+fn is_copy(journal: &Journal, known: &Clearing, item: &[u8]) -> bool {
+    journal.has_only_copies || std::str::from_utf8(item).is_ok_and(|item| known.copies.contains(item))
 }
 
 /// Whether a name is one that we give to items beside their destination, and nobody else to anything.
@@ -297,7 +307,7 @@ impl Clearer<'_> {
                     Ok(below) => stack.push(below),
                     Err(error) => level.is_clear &= self.has_gone(Err(error), &here, origin.as_ref())?,
                 }
-            } else if self.is_copy(item) || self.save(&here, origin.as_ref())? {
+            } else if is_copy(self.journal, self.known, item) || self.save(&here, origin.as_ref())? {
                 let removed = fsio::unlink(level.dir.as_fd(), &name);
                 level.is_clear &= self.has_gone(removed, &here, origin.as_ref())?;
             } else {
@@ -305,11 +315,6 @@ impl Clearer<'_> {
             }
         }
         Ok(true)
-    }
-
-    /// Whether an item is only a copy of an object, so that its bytes need not be asked.
-    fn is_copy(&self, item: &[u8]) -> bool {
-        self.journal.has_only_copies || std::str::from_utf8(item).is_ok_and(|item| self.known.copies.contains(item))
     }
 
     /// Notes what the system keeps us from removing: it stays, and is named.

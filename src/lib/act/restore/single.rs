@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
@@ -71,13 +72,8 @@ impl Swapper<'_, '_> {
     /// Gives a staged item its place where nothing is.
     pub(super) fn move_in(&mut self, item: &Item, path: &RelPathBuf) -> io::Result<()> {
         let name = path.file_name();
-        let (area, target_dirs) = (&self.area, &mut self.dirs);
-        let beside = match &item.beside {
-            None => None,
-            Some(parent) => Some(target_dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned())?),
-        };
-        let from = beside.as_ref().unwrap_or(&area.dir);
-        target_dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))?;
+        let from = self.item_dir(item)?;
+        self.dirs.with_parent(path, |dir| fsio::rename_new(from.as_fd(), item.name.as_bytes(), dir, name))?;
         self.clearing.copies.remove(&item.name);
         self.undo.push(Undo::TakeOut(item.clone(), path.clone()));
         Ok(())
@@ -385,10 +381,11 @@ impl Swapper<'_, '_> {
         }
     }
 
-    pub(super) fn item_dir(&mut self, item: &Item) -> io::Result<OwnedFd> {
+    /// The directory that an item lies in.
+    pub(super) fn item_dir(&mut self, item: &Item) -> io::Result<Arc<OwnedFd>> {
         match &item.beside {
-            None => self.area.dir.try_clone(),
-            Some(parent) => self.dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned()),
+            None => Ok(Arc::clone(&self.area.dir)),
+            Some(parent) => self.dirs.with(parent.as_deref(), |dir| dir.try_clone_to_owned()).map(Arc::new),
         }
     }
 }

@@ -24,6 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use super::dirs::Dirs;
 use crate::clock;
@@ -63,7 +64,7 @@ pub(super) type Beside = Option<RelPathBuf>;
 /// The staging area of one restore.
 pub(super) struct Area {
     /// The directory.
-    pub(super) dir: OwnedFd,
+    pub(super) dir: Arc<OwnedFd>,
     /// Its path below the workspace.
     pub(super) path: RelPathBuf,
     device: u64,
@@ -104,7 +105,8 @@ impl Area {
         let path = made.on("cannot make a staging area in", workspace.path())?;
         let full = workspace.path().join(path.as_path());
         let dir = crate::tree::beneath::open_dir(workspace.fd(), Some(&path)).on("cannot open", &full)?;
-        let device = rustix::fs::fstat(&dir).on("cannot examine", &full)?.st_dev;
+        let dir = Arc::new(dir);
+        let device = rustix::fs::fstat(&*dir).on("cannot examine", &full)?.st_dev;
         let name = JOURNAL.as_bytes();
         let mut journal = fsio::create_new(dir.as_fd(), name, fsio::FILE_MODE).on("cannot make", &full)?;
         let mut lines = journal_mark(&dir).on("cannot examine", &full)?;

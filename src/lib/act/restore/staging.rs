@@ -26,7 +26,7 @@ impl<'t> Swapper<'_, 't> {
         let count = plan.written_entries().count();
         let each = if count <= FLUSH_EACH_MAX { durability } else { Durability::Off };
         let staging = Staging { workspace: self.workspace, pool, durability: each };
-        let mut batches = self.batches()?;
+        let mut batches = self.batches();
         for (number, op) in plan.ops.iter().enumerate() {
             if let Some((entry, like)) = self.bulk_entry(op)? {
                 let at = entry.path.as_path();
@@ -60,9 +60,8 @@ impl<'t> Swapper<'_, 't> {
     }
 
     /// What is to be staged in the area.
-    pub(super) fn batches<'p>(&self) -> Result<Batches<'p>> {
-        let area = self.area.dir.try_clone().on("cannot open", self.area.path.as_path())?;
-        Ok(Batches::new(Arc::new(area)))
+    pub(super) fn batches<'p>(&self) -> Batches<'p> {
+        Batches::new(Arc::clone(&self.area.dir))
     }
 
     /// Stages what one piece of work puts in place, if it puts anything; what is gathered in `batches` is not written yet.

@@ -151,7 +151,7 @@ impl Swapper<'_, '_> {
             let mut done = self.carry_out(number, op);
             if matches!(&done, Err(error) if error.kind() == io::ErrorKind::CrossesDevices) {
                 self.area.note_elsewhere(&op.path);
-                let mut batches = self.batches()?;
+                let mut batches = self.batches();
                 self.stage_op(staging, number, op, &mut batches)?;
                 self.write_all(&batches, staging)?;
                 done = self.carry_out(number, op);

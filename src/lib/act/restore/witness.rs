@@ -6,6 +6,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::copies::Copies;
 use super::plan::{Plan, Reason};
 use super::report::Forced;
 use crate::act::intake::{Intake, Sink};
@@ -26,7 +27,8 @@ use crate::tree::root::Workspace;
 /// What the store has copies of.
 pub(super) struct Witness<'a> {
     history: &'a History,
-    pool: Option<&'a Pool>,
+    /// The objects themselves; `None` for a witness that is only asked for names.
+    copies: Option<&'a Copies<'a>>,
     /// The manifests that were asked, as they were right before.
     asked: Vec<(PathBuf, Option<Fingerprint>)>,
     target: Option<&'a Manifest>,
@@ -46,7 +48,7 @@ impl<'a> Witness<'a> {
     /// `wanted` are contents that will be asked for. Others may be, but then all that was read is read again.
     pub(super) fn new(
         history: &'a History,
-        pool: Option<&'a Pool>,
+        copies: &'a Copies<'a>,
         index: &Index,
         target: &'a Manifest,
         wanted: IdSet,
@@ -62,7 +64,8 @@ impl<'a> Witness<'a> {
         // Its own manifest was read for the plan already.
         others.retain(|id| *id != target.id);
         let asked = vec![state_of(history, &target.id)];
-        Ok(Self { pool, asked, target: Some(target), wanted: Some(wanted), ..Self::of(history, others) })
+        let copies = Some(copies);
+        Ok(Self { copies, asked, target: Some(target), wanted: Some(wanted), ..Self::of(history, others) })
     }
 
     /// Asks every manifest of the run, with no target to begin with.
@@ -73,7 +76,7 @@ impl<'a> Witness<'a> {
     fn of(history: &'a History, others: Vec<SnapshotId>) -> Self {
         Self {
             history,
-            pool: None,
+            copies: None,
             asked: Vec::new(),
             target: None,
             is_target_asked: false,
@@ -151,11 +154,7 @@ impl<'a> Witness<'a> {
             return Ok(None);
         }
         // A name in the pool proves nothing, and what goes now is perhaps the last good copy.
-        let found = match self.pool.map(|pool| pool.verify(id)).transpose() {
-            Ok(found) => found,
-            Err(error) if matches!(error.kind(), Kind::Damaged | Kind::NotFound) => None,
-            Err(error) => return Err(error),
-        };
+        let found = self.copies.map_or(Ok(None), |copies| copies.size_of(id))?;
         Ok(if found.is_some() && found == now.size { None } else { Some(Reason::Damaged) })
     }
 }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::{Row, plain_row};
 use crate::history::items::{Items, Kind, OutOfOrder};
-use crate::stream::raw::RawRecord;
 
 /// A place between two rows.
 pub struct Pass<'a> {
@@ -34,22 +33,23 @@ impl<'a> Pass<'a> {
         self.items.last()
     }
 
-    /// Goes over the next row if it says exactly what the record says, and nothing more; gives the digits of its hash.
-    /// `name` is the path as it stands in JSON.
-    pub fn expect(&mut self, record: &RawRecord<'_>, name: &[u8]) -> Option<&'a [u8]> {
+    /// Goes over the next row if it says exactly this, and nothing more; gives the digits of its hash. `stat` are size, mtime,
+    /// ctime and inode in digits, `name` is the path as it stands in JSON.
+    pub fn expect(&mut self, stat: [&[u8]; 4], name: &[u8]) -> Option<&'a [u8]> {
+        let [size, mtime_ns, ctime_ns, inode] = stat;
         let mut plain = self.items.ahead();
         plain.literal(b"\"")?;
         plain.literal(name)?;
         plain.literal(b"\":{\"size\":")?;
-        plain.literal(record.size)?;
+        plain.literal(size)?;
         plain.literal(b",\"mod_nano\":")?;
-        plain.literal(record.mtime_ns)?;
+        plain.literal(mtime_ns)?;
         plain.literal(b",\"hash\":\"")?;
         let hash = plain.bytes(64)?;
         plain.literal(b"\",\"ctime_nano\":")?;
-        plain.literal(record.ctime_ns)?;
+        plain.literal(ctime_ns)?;
         plain.literal(b",\"ino\":")?;
-        plain.literal(record.inode)?;
+        plain.literal(inode)?;
         plain.literal(b"}")?;
         self.items.go_over(plain)?;
         Some(hash)
@@ -97,6 +97,7 @@ mod tests {
     use crate::history::json::Name;
     use crate::history::rows::{self, Seen};
     use crate::store::id::ObjectId;
+    use crate::stream::raw::RawRecord;
 
     fn hash(number: u8) -> ObjectId {
         ObjectId::from_bytes([number; 32])
@@ -118,7 +119,7 @@ mod tests {
 
     fn expect<'a>(pass: &mut Pass<'a>, line: &str) -> Option<&'a [u8]> {
         let raw = RawRecord::split(line.as_bytes()).unwrap();
-        pass.expect(&raw, Name::default().of(raw.path).unwrap())
+        pass.expect(raw.stat(), Name::default().of(raw.path).unwrap())
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn learn(seen: &Seen, paths: &[String]) {
     seen.devices.lock().unwrap().push((1, Trust::All));
     for (inode, path) in (1..).zip(paths) {
         let names = [name(b"file", None), name(b"sub", Some(1))];
-        seen.learn(path.as_bytes(), here.as_fd(), &own(inode), false, names.into_iter());
+        seen.learn(path.as_bytes(), here.as_fd(), &own(inode), Holding::Kept, names.into_iter());
     }
 }
 
@@ -56,7 +56,7 @@ fn what_was_learnt_is_recalled_for_the_same_directory_only() {
     let remembered = recall("d1", &own(2)).unwrap();
     let names: Vec<_> = remembered.names().map(Option::unwrap).collect();
     assert_eq!(names, [name(b"file", None), name(b"sub", Some(1))]);
-    assert!(!remembered.is_empty);
+    assert_eq!(remembered.holding, Holding::Kept);
     assert!(recall("d99", &own(2)).is_none(), "another path");
     assert!(recall("d1", &own(3)).is_none(), "another inode");
     assert!(recall("d1", &FileStat { device: 2, ..own(2) }).is_none(), "another device");
@@ -107,8 +107,8 @@ fn what_cannot_be_trusted_is_not_learnt() {
     let learnt = |own: &FileStat, trust: Trust, bytes: &[u8]| {
         let seen = Seen::new(None, hash::of_bytes(b""), NOW_NS);
         seen.devices.lock().unwrap().push((1, trust));
-        seen.learn(b"d", here.as_fd(), own, false, [name(bytes, None)].into_iter());
-        seen.learnt.into_inner().unwrap().len()
+        seen.learn(b"d", here.as_fd(), own, Holding::Kept, [name(bytes, None)].into_iter());
+        seen.learnt.unwrap().into_inner().unwrap().len()
     };
     let now = Some(i64::try_from(NOW_NS).unwrap());
     assert_eq!(learnt(&own(1), Trust::All, b"a"), 1);
@@ -125,7 +125,7 @@ fn a_name_that_leads_elsewhere_is_none() {
     for bad in [&b"a/b"[..], b"", b".", b"..", b"a\0", b"/"] {
         let seen = begin(None);
         for (inode, path) in (1..).zip(paths(DIRS_MIN)) {
-            seen.learn(path.as_bytes(), here.as_fd(), &own(inode), false, [name(bad, None)].into_iter());
+            seen.learn(path.as_bytes(), here.as_fd(), &own(inode), Holding::Kept, [name(bad, None)].into_iter());
         }
         let seen = begin(seen.into_bytes());
         // An empty one makes the whole file wrong.

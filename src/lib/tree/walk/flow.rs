@@ -1,4 +1,5 @@
-//! A walk whose entries are handed on in order while it still goes on: the first stage of a capture.
+//! A walk whose entries are handed on in order while it still goes on: the first stage of a capture, and
+//! how a restore looks at what is there.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -6,15 +7,15 @@ use std::sync::atomic::Ordering;
 use super::{Scratch, Shared, Walk, lock, threads};
 use crate::error::Result;
 use crate::store::relpath::RelPath;
-use crate::tree::listing::{self, Entry, Listing};
+use crate::tree::listing::{self, Found, Listing};
 
 impl Walk<'_> {
-    /// Walks the workspace and calls `visit` for every path that the rules include, ascending by path bytes, as soon as
-    /// it is known. This thread lists directories, too, while there is nothing to hand on.
+    /// Walks the workspace and calls `visit` for everything that is found, ascending by path bytes, as soon as it is
+    /// known. This thread lists directories, too, while there is nothing to hand on.
     ///
     /// # Errors
     /// As [`Walk::run`]; `visit` may have been called before that.
-    pub fn flow(&self, visit: &mut dyn FnMut(&RelPath, &Entry)) -> Result<()> {
+    pub fn flow(&self, visit: &mut dyn FnMut(&RelPath, Found<'_>)) -> Result<()> {
         let shared = self.begin()?;
         std::thread::scope(|scope| {
             for _ in 1..threads() {

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 
 use rustix::fs::FileType;
 
-use super::{Scratch, Shared, Task};
+use super::{Scratch, Shared, Task, Wanted};
 use crate::stream::record::EntryKind;
 use crate::tree::listing::Listing;
-use crate::tree::seen::Remembered;
+use crate::tree::seen::{Holding, Remembered};
 use crate::tree::stat::{FileStat, stat_at};
 
 impl Shared<'_> {
@@ -27,7 +27,9 @@ impl Shared<'_> {
             && let Some(remembered) = seen.recall(path_of(task), fd.as_fd(), &own)
         {
             let mut listing = Listing::of(own, task.included);
-            if self.recall(task, fd, remembered, &mut listing, scratch)? {
+            // What the rules leave out is not remembered: where somebody asks for it, only listing tells.
+            let is_enough = self.walk.wanted == Wanted::Kept || remembered.holding != Holding::LeftOut;
+            if is_enough && self.recall(task, fd, remembered, &mut listing, scratch)? {
                 return Ok(listing);
             }
             seen.forget(path_of(task));
@@ -37,7 +39,7 @@ impl Shared<'_> {
         self.read(task, fd, &mut listing, scratch)?;
         listing.sort();
         if let Some(seen) = self.walk.seen {
-            seen.learn(path_of(task), fd.as_fd(), &own, listing.is_empty, listing.kept_names());
+            seen.learn(path_of(task), fd.as_fd(), &own, listing.holding(), listing.kept_names());
         }
         Ok(listing)
     }
@@ -52,7 +54,7 @@ impl Shared<'_> {
         scratch: &mut Scratch,
     ) -> io::Result<bool> {
         listing.reserve(remembered.count, remembered.names_bytes());
-        listing.is_empty = remembered.is_empty;
+        listing.is_empty = remembered.holding == Holding::Nothing;
         let mut is_sorted = true;
         for name in remembered.names() {
             let Some(name) = name else { return Ok(false) };
