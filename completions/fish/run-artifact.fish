@@ -48,7 +48,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -l stor
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -l no-event -d 'Append no event'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -s v -l verbose -d 'Say more on standard error'
@@ -56,7 +55,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand write" -s h -l
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -s v -l verbose -d 'Say more on standard error'
@@ -64,7 +62,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand read" -s h -l 
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -s v -l verbose -d 'Say more on standard error'
@@ -72,7 +69,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand latest" -s h -
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -s v -l verbose -d 'Say more on standard error'
@@ -80,7 +76,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand list" -s h -l 
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -s v -l verbose -d 'Say more on standard error'
@@ -88,7 +83,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand labels" -s h -
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand reindex" -s v -l verbose -d 'Say more on standard error'
@@ -97,7 +91,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -s 
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -l shared -d 'Let the group write into it (mode 0775), for a sandbox with another user'
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -s v -l verbose -d 'Say more on standard error'
@@ -105,8 +98,7 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand files-dir" -s 
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -s z -d 'Items end in NUL and names are raw bytes, on input and output'
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
+complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -s z -d 'Items end in NUL and names are raw bytes'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -s v -l verbose -d 'Say more on standard error'
@@ -114,7 +106,6 @@ complete -c run-artifact -n "__fish_run_artifact_using_subcommand files" -s h -l
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-artifact -n "__fish_run_artifact_using_subcommand file" -s v -l verbose -d 'Say more on standard error'

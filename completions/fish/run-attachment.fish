@@ -45,7 +45,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -l al
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -s v -l verbose -d 'Say more on standard error'
@@ -53,7 +52,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand add" -s h 
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand list" -s v -l verbose -d 'Say more on standard error'
@@ -62,7 +60,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -s o
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand open" -s v -l verbose -d 'Say more on standard error'
@@ -71,7 +68,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -s
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -l all -d 'All of them'
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -s v -l verbose -d 'Say more on standard error'
@@ -79,7 +75,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand remove" -s
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand reindex" -s v -l verbose -d 'Say more on standard error'
@@ -88,7 +83,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand presign" -s v -l verbose -d 'Say more on standard error'
@@ -98,7 +92,6 @@ complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -l
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-attachment -n "__fish_run_attachment_using_subcommand verify" -s v -l verbose -d 'Say more on standard error'

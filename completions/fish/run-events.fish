@@ -48,7 +48,6 @@ complete -c run-events -n "__fish_run_events_using_subcommand append" -l store -
 complete -c run-events -n "__fish_run_events_using_subcommand append" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-events -n "__fish_run_events_using_subcommand append" -l stdin -d 'Read events from standard input, a JSON object a line, and acknowledge each'
 complete -c run-events -n "__fish_run_events_using_subcommand append" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-events -n "__fish_run_events_using_subcommand append" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-events -n "__fish_run_events_using_subcommand append" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-events -n "__fish_run_events_using_subcommand append" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-events -n "__fish_run_events_using_subcommand append" -s v -l verbose -d 'Say more on standard error'
@@ -69,7 +68,6 @@ complete -c run-events -n "__fish_run_events_using_subcommand cat" -s C -d 'The 
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l human -d 'One line an event for a person, as on a terminal'
-complete -c run-events -n "__fish_run_events_using_subcommand cat" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-events -n "__fish_run_events_using_subcommand cat" -s v -l verbose -d 'Say more on standard error'
@@ -91,7 +89,6 @@ complete -c run-events -n "__fish_run_events_using_subcommand tail" -l run -d 'T
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -s f -l follow -d 'Wait for more'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l until-done -d 'Wait for more until the run has finished, failed or been cancelled, by an event or its document'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l human -d 'One line an event for a person, as on a terminal'
-complete -c run-events -n "__fish_run_events_using_subcommand tail" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-events -n "__fish_run_events_using_subcommand tail" -s v -l verbose -d 'Say more on standard error'
@@ -99,7 +96,6 @@ complete -c run-events -n "__fish_run_events_using_subcommand tail" -s h -l help
 complete -c run-events -n "__fish_run_events_using_subcommand check" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-events -n "__fish_run_events_using_subcommand check" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-events -n "__fish_run_events_using_subcommand check" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-events -n "__fish_run_events_using_subcommand check" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-events -n "__fish_run_events_using_subcommand check" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-events -n "__fish_run_events_using_subcommand check" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-events -n "__fish_run_events_using_subcommand check" -s v -l verbose -d 'Say more on standard error'
@@ -108,7 +104,6 @@ complete -c run-events -n "__fish_run_events_using_subcommand fold" -s C -d 'The
 complete -c run-events -n "__fish_run_events_using_subcommand fold" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-events -n "__fish_run_events_using_subcommand fold" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-events -n "__fish_run_events_using_subcommand fold" -l stdin -d 'Read events from standard input instead of a run\'s log'
-complete -c run-events -n "__fish_run_events_using_subcommand fold" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-events -n "__fish_run_events_using_subcommand fold" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-events -n "__fish_run_events_using_subcommand fold" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-events -n "__fish_run_events_using_subcommand fold" -s v -l verbose -d 'Say more on standard error'

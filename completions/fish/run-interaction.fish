@@ -48,7 +48,6 @@ complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -l 
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -l no-event -d 'Append no event'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand ask" -s v -l verbose -d 'Say more on standard error'
@@ -58,7 +57,6 @@ complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" 
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -l no-event -d 'Append no event'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand answer" -s v -l verbose -d 'Say more on standard error'
@@ -72,7 +70,6 @@ complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -l
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -l reopen -d 'Take back the answer of an interaction that has one, so that it can be answered anew'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -l no-event -d 'Append no event'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -s v -l verbose -d 'Say more on standard error'
@@ -80,7 +77,6 @@ complete -c run-interaction -n "__fish_run_interaction_using_subcommand turn" -s
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" -s v -l verbose -d 'Say more on standard error'
@@ -88,7 +84,6 @@ complete -c run-interaction -n "__fish_run_interaction_using_subcommand retire" 
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand show" -s v -l verbose -d 'Say more on standard error'
@@ -100,7 +95,6 @@ complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -l
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -l pending -d 'Only those that wait for an answer'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -l answered -d 'Only those that were answered'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -l async -d 'Only questions that do not stop the run'
-complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-interaction -n "__fish_run_interaction_using_subcommand list" -s v -l verbose -d 'Say more on standard error'

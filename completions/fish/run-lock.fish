@@ -1,7 +1,6 @@
 complete -c run-lock -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-lock -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-lock -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-lock -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-lock -l pid -d 'Stay, and name this process in the file .pid until the command has ended'
 complete -c run-lock -l wait -d 'Wait for the lock, as long as $WT_LOCK_WAIT says'
 complete -c run-lock -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'

@@ -40,7 +40,6 @@ complete -c run-log -n "__fish_run_log_using_subcommand append" -l store -d 'The
 complete -c run-log -n "__fish_run_log_using_subcommand append" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-log -n "__fish_run_log_using_subcommand append" -l overwrite -d 'With --offset: write over bytes that differ'
 complete -c run-log -n "__fish_run_log_using_subcommand append" -l allow-gap -d 'With --offset: begin behind the end, and leave NUL bytes between'
-complete -c run-log -n "__fish_run_log_using_subcommand append" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-log -n "__fish_run_log_using_subcommand append" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-log -n "__fish_run_log_using_subcommand append" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-log -n "__fish_run_log_using_subcommand append" -s v -l verbose -d 'Say more on standard error'
@@ -50,7 +49,6 @@ complete -c run-log -n "__fish_run_log_using_subcommand read" -l until -d 'The f
 complete -c run-log -n "__fish_run_log_using_subcommand read" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-log -n "__fish_run_log_using_subcommand read" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-log -n "__fish_run_log_using_subcommand read" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-log -n "__fish_run_log_using_subcommand read" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-log -n "__fish_run_log_using_subcommand read" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-log -n "__fish_run_log_using_subcommand read" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-log -n "__fish_run_log_using_subcommand read" -s v -l verbose -d 'Say more on standard error'
@@ -59,7 +57,6 @@ complete -c run-log -n "__fish_run_log_using_subcommand follow" -l from -d 'The 
 complete -c run-log -n "__fish_run_log_using_subcommand follow" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-log -n "__fish_run_log_using_subcommand follow" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-log -n "__fish_run_log_using_subcommand follow" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-log -n "__fish_run_log_using_subcommand follow" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-log -n "__fish_run_log_using_subcommand follow" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-log -n "__fish_run_log_using_subcommand follow" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-log -n "__fish_run_log_using_subcommand follow" -s v -l verbose -d 'Say more on standard error'
@@ -67,7 +64,6 @@ complete -c run-log -n "__fish_run_log_using_subcommand follow" -s h -l help -d 
 complete -c run-log -n "__fish_run_log_using_subcommand size" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-log -n "__fish_run_log_using_subcommand size" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-log -n "__fish_run_log_using_subcommand size" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-log -n "__fish_run_log_using_subcommand size" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-log -n "__fish_run_log_using_subcommand size" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-log -n "__fish_run_log_using_subcommand size" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-log -n "__fish_run_log_using_subcommand size" -s v -l verbose -d 'Say more on standard error'

@@ -47,7 +47,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand queue" -l store 
 complete -c run-message -n "__fish_run_message_using_subcommand queue" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-message -n "__fish_run_message_using_subcommand queue" -l no-event -d 'Append no event'
 complete -c run-message -n "__fish_run_message_using_subcommand queue" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-message -n "__fish_run_message_using_subcommand queue" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand queue" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand queue" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand queue" -s v -l verbose -d 'Say more on standard error'
@@ -61,7 +60,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -l s
 complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -l no-event -d 'Append no event'
 complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand queue-once" -s v -l verbose -d 'Say more on standard error'
@@ -71,7 +69,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand deliver" -l stor
 complete -c run-message -n "__fish_run_message_using_subcommand deliver" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-message -n "__fish_run_message_using_subcommand deliver" -l no-event -d 'Append no event'
 complete -c run-message -n "__fish_run_message_using_subcommand deliver" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-message -n "__fish_run_message_using_subcommand deliver" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand deliver" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand deliver" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand deliver" -s v -l verbose -d 'Say more on standard error'
@@ -81,7 +78,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand consume" -l stor
 complete -c run-message -n "__fish_run_message_using_subcommand consume" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-message -n "__fish_run_message_using_subcommand consume" -l no-event -d 'Append no event'
 complete -c run-message -n "__fish_run_message_using_subcommand consume" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-message -n "__fish_run_message_using_subcommand consume" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand consume" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand consume" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand consume" -s v -l verbose -d 'Say more on standard error'
@@ -91,7 +87,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand cancel" -l store
 complete -c run-message -n "__fish_run_message_using_subcommand cancel" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-message -n "__fish_run_message_using_subcommand cancel" -l no-event -d 'Append no event'
 complete -c run-message -n "__fish_run_message_using_subcommand cancel" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-message -n "__fish_run_message_using_subcommand cancel" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand cancel" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand cancel" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand cancel" -s v -l verbose -d 'Say more on standard error'
@@ -100,7 +95,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand pending" -l node
 complete -c run-message -n "__fish_run_message_using_subcommand pending" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-message -n "__fish_run_message_using_subcommand pending" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-message -n "__fish_run_message_using_subcommand pending" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-message -n "__fish_run_message_using_subcommand pending" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand pending" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand pending" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand pending" -s v -l verbose -d 'Say more on standard error'
@@ -108,7 +102,6 @@ complete -c run-message -n "__fish_run_message_using_subcommand pending" -s h -l
 complete -c run-message -n "__fish_run_message_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-message -n "__fish_run_message_using_subcommand list" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-message -n "__fish_run_message_using_subcommand list" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-message -n "__fish_run_message_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-message -n "__fish_run_message_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-message -n "__fish_run_message_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-message -n "__fish_run_message_using_subcommand list" -s v -l verbose -d 'Say more on standard error'

@@ -40,7 +40,6 @@ complete -c run-plan -n "__fish_run_plan_using_subcommand write" -l store -d 'Th
 complete -c run-plan -n "__fish_run_plan_using_subcommand write" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-plan -n "__fish_run_plan_using_subcommand write" -l no-event -d 'Append no event'
 complete -c run-plan -n "__fish_run_plan_using_subcommand write" -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
-complete -c run-plan -n "__fish_run_plan_using_subcommand write" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-plan -n "__fish_run_plan_using_subcommand write" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-plan -n "__fish_run_plan_using_subcommand write" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-plan -n "__fish_run_plan_using_subcommand write" -s v -l verbose -d 'Say more on standard error'
@@ -48,7 +47,6 @@ complete -c run-plan -n "__fish_run_plan_using_subcommand write" -s h -l help -d
 complete -c run-plan -n "__fish_run_plan_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-plan -n "__fish_run_plan_using_subcommand list" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-plan -n "__fish_run_plan_using_subcommand list" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-plan -n "__fish_run_plan_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-plan -n "__fish_run_plan_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-plan -n "__fish_run_plan_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-plan -n "__fish_run_plan_using_subcommand list" -s v -l verbose -d 'Say more on standard error'
@@ -56,7 +54,6 @@ complete -c run-plan -n "__fish_run_plan_using_subcommand list" -s h -l help -d 
 complete -c run-plan -n "__fish_run_plan_using_subcommand show" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-plan -n "__fish_run_plan_using_subcommand show" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-plan -n "__fish_run_plan_using_subcommand show" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-plan -n "__fish_run_plan_using_subcommand show" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-plan -n "__fish_run_plan_using_subcommand show" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-plan -n "__fish_run_plan_using_subcommand show" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-plan -n "__fish_run_plan_using_subcommand show" -s v -l verbose -d 'Say more on standard error'

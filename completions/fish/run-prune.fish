@@ -5,7 +5,6 @@ complete -c run-prune -l keep-last -d 'Keep the newest N of them' -r
 complete -c run-prune -l status -d 'Only runs with this status; may be repeated [default: finished, failed, cancelled]' -r
 complete -c run-prune -l tombstones -d 'Also remove what is left of runs deleted so long ago' -r
 complete -c run-prune -l grace -d 'Keep objects used within this time [default: 1h]' -r
-complete -c run-prune -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-prune -s n -l dry-run -d 'Say which would go and change nothing'
 complete -c run-prune -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-prune -s q -l quiet -d 'No warnings and no summary; errors are still reported'

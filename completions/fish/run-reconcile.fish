@@ -3,7 +3,6 @@ complete -c run-reconcile -l store -d 'The store [default: $WT_STORE, else .iter
 complete -c run-reconcile -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-reconcile -l grace -d 'Leave runs alone that began, or had an event, within this time; s, m, h and d are understood [default: 2m]' -r
 complete -c run-reconcile -l watch -d 'Look again after every INTERVAL [default: $ITERION_ORPHAN_RECONCILE_INTERVAL, else 60s]' -r
-complete -c run-reconcile -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-reconcile -l all -d 'Look at all runs of the store'
 complete -c run-reconcile -s n -l dry-run -d 'Say what would be done and change nothing'
 complete -c run-reconcile -l trust-locks -d 'Take a free lock on a network file system for free'

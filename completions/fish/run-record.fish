@@ -55,7 +55,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand create" -l run -d 
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand create" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l queued -d 'Let it wait in a queue instead of running'
-complete -c run-record -n "__fish_run_record_using_subcommand create" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand create" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand create" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand create" -s v -l verbose -d 'Say more on standard error'
@@ -64,7 +63,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand get" -s C -d 'The 
 complete -c run-record -n "__fish_run_record_using_subcommand get" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand get" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand get" -l raw -d 'Print a text without quotes'
-complete -c run-record -n "__fish_run_record_using_subcommand get" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand get" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand get" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand get" -s v -l verbose -d 'Say more on standard error'
@@ -78,7 +76,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand list" -l store -d 
 complete -c run-record -n "__fish_run_record_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l ids -d 'Print ids only'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l newest -d 'The newest first, by creation; what cannot be read comes before all'
-complete -c run-record -n "__fish_run_record_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand list" -s v -l verbose -d 'Say more on standard error'
@@ -95,7 +92,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l run
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l no-event -d 'Append no event'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
-complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand set-status" -s v -l verbose -d 'Say more on standard error'
@@ -107,7 +103,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand save" -l run -d 'T
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l no-event -d 'Append no event'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
-complete -c run-record -n "__fish_run_record_using_subcommand save" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand save" -s v -l verbose -d 'Say more on standard error'
@@ -119,7 +114,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand patch" -s C -d 'Th
 complete -c run-record -n "__fish_run_record_using_subcommand patch" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand patch" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand patch" -l setters -d 'List the setters instead'
-complete -c run-record -n "__fish_run_record_using_subcommand patch" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand patch" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand patch" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand patch" -s v -l verbose -d 'Say more on standard error'
@@ -137,7 +131,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -l raw -d 'Print a text without quotes'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -l expand -d 'With the bodies of artifacts that were left out'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -l paused-node -d 'Print only the node at which the run stands'
-complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from get" -s v -l verbose -d 'Say more on standard error'
@@ -147,7 +140,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand checkpoint; and __fish_seen_subcommand_from save" -s v -l verbose -d 'Say more on standard error'
@@ -167,7 +159,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand pause" -l run -d '
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l no-event -d 'Append no event'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
-complete -c run-record -n "__fish_run_record_using_subcommand pause" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand pause" -s v -l verbose -d 'Say more on standard error'
@@ -190,7 +181,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand fail" -l at-launch
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l force -d 'Also let a status follow that should not, to repair a run by hand; an event tells of it'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l no-event -d 'Append no event'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l while-running -d 'Append the event although an unrelated engine holds the run\'s lock'
-complete -c run-record -n "__fish_run_record_using_subcommand fail" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand fail" -s v -l verbose -d 'Say more on standard error'
@@ -200,7 +190,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -l ex
 complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand claim-merge" -s v -l verbose -d 'Say more on standard error'
@@ -218,7 +207,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -l e
 complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand update-merge" -s v -l verbose -d 'Say more on standard error'
@@ -235,7 +223,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand delegate" -l store
 complete -c run-record -n "__fish_run_record_using_subcommand delegate" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-record -n "__fish_run_record_using_subcommand delegate" -l dry-run -d 'Only say which run it would be'
 complete -c run-record -n "__fish_run_record_using_subcommand delegate" -l queued -d 'Let it wait in a queue instead of running'
-complete -c run-record -n "__fish_run_record_using_subcommand delegate" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand delegate" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand delegate" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand delegate" -s v -l verbose -d 'Say more on standard error'
@@ -243,7 +230,6 @@ complete -c run-record -n "__fish_run_record_using_subcommand delegate" -s h -l 
 complete -c run-record -n "__fish_run_record_using_subcommand waits" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand waits" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-record -n "__fish_run_record_using_subcommand waits" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-record -n "__fish_run_record_using_subcommand waits" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-record -n "__fish_run_record_using_subcommand waits" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-record -n "__fish_run_record_using_subcommand waits" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-record -n "__fish_run_record_using_subcommand waits" -s v -l verbose -d 'Say more on standard error'

@@ -40,7 +40,6 @@ complete -c run-route -n "__fish_run_route_using_subcommand claim" -l lease -d '
 complete -c run-route -n "__fish_run_route_using_subcommand claim" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-route -n "__fish_run_route_using_subcommand claim" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-route -n "__fish_run_route_using_subcommand claim" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-route -n "__fish_run_route_using_subcommand claim" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-route -n "__fish_run_route_using_subcommand claim" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-route -n "__fish_run_route_using_subcommand claim" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-route -n "__fish_run_route_using_subcommand claim" -s v -l verbose -d 'Say more on standard error'
@@ -54,7 +53,6 @@ complete -c run-route -n "__fish_run_route_using_subcommand finish" -s C -d 'The
 complete -c run-route -n "__fish_run_route_using_subcommand finish" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-route -n "__fish_run_route_using_subcommand finish" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-route -n "__fish_run_route_using_subcommand finish" -l succeeded -d 'It was done: nobody claims the outcome again'
-complete -c run-route -n "__fish_run_route_using_subcommand finish" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-route -n "__fish_run_route_using_subcommand finish" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-route -n "__fish_run_route_using_subcommand finish" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-route -n "__fish_run_route_using_subcommand finish" -s v -l verbose -d 'Say more on standard error'
@@ -66,7 +64,6 @@ complete -c run-route -n "__fish_run_route_using_subcommand list" -l state -d 'O
 succeeded\t''
 failed\t''"
 complete -c run-route -n "__fish_run_route_using_subcommand list" -l limit -d 'Only the first N' -r
-complete -c run-route -n "__fish_run_route_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-route -n "__fish_run_route_using_subcommand list" -l all -d 'Those of all runs of the store'
 complete -c run-route -n "__fish_run_route_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-route -n "__fish_run_route_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
@@ -75,7 +72,6 @@ complete -c run-route -n "__fish_run_route_using_subcommand list" -s h -l help -
 complete -c run-route -n "__fish_run_route_using_subcommand watermark" -l set -d 'Set it unless it is set: a time, or now' -r
 complete -c run-route -n "__fish_run_route_using_subcommand watermark" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-route -n "__fish_run_route_using_subcommand watermark" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
-complete -c run-route -n "__fish_run_route_using_subcommand watermark" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-route -n "__fish_run_route_using_subcommand watermark" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-route -n "__fish_run_route_using_subcommand watermark" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-route -n "__fish_run_route_using_subcommand watermark" -s v -l verbose -d 'Say more on standard error'

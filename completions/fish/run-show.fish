@@ -2,7 +2,6 @@ complete -c run-show -s C -d 'The workspace [default: $WT_WORKSPACE, else the cu
 complete -c run-show -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-show -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-show -l events -d 'Show so many of the last events' -r
-complete -c run-show -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-show -l brief -d 'Leave out nodes, sums and deployment: all that needs the whole log of events'
 complete -c run-show -s w -l watch -d 'Show it again whenever it has changed'
 complete -c run-show -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'

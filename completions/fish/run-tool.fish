@@ -36,7 +36,6 @@ complete -c run-tool -n "__fish_run_tool_using_subcommand put" -l threshold -d '
 complete -c run-tool -n "__fish_run_tool_using_subcommand put" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-tool -n "__fish_run_tool_using_subcommand put" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-tool -n "__fish_run_tool_using_subcommand put" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-tool -n "__fish_run_tool_using_subcommand put" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-tool -n "__fish_run_tool_using_subcommand put" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-tool -n "__fish_run_tool_using_subcommand put" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-tool -n "__fish_run_tool_using_subcommand put" -s v -l verbose -d 'Say more on standard error'
@@ -47,7 +46,6 @@ complete -c run-tool -n "__fish_run_tool_using_subcommand get" -s C -d 'The work
 complete -c run-tool -n "__fish_run_tool_using_subcommand get" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-tool -n "__fish_run_tool_using_subcommand get" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-tool -n "__fish_run_tool_using_subcommand get" -l size -d 'Say how long it is, and whether the part reaches its end, instead of giving it out'
-complete -c run-tool -n "__fish_run_tool_using_subcommand get" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-tool -n "__fish_run_tool_using_subcommand get" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-tool -n "__fish_run_tool_using_subcommand get" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-tool -n "__fish_run_tool_using_subcommand get" -s v -l verbose -d 'Say more on standard error'

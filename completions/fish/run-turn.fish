@@ -38,7 +38,6 @@ complete -c run-turn -n "__fish_run_turn_using_subcommand write" -l messages -d 
 complete -c run-turn -n "__fish_run_turn_using_subcommand write" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-turn -n "__fish_run_turn_using_subcommand write" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-turn -n "__fish_run_turn_using_subcommand write" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-turn -n "__fish_run_turn_using_subcommand write" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-turn -n "__fish_run_turn_using_subcommand write" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-turn -n "__fish_run_turn_using_subcommand write" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-turn -n "__fish_run_turn_using_subcommand write" -s v -l verbose -d 'Say more on standard error'
@@ -47,7 +46,6 @@ complete -c run-turn -n "__fish_run_turn_using_subcommand read" -s C -d 'The wor
 complete -c run-turn -n "__fish_run_turn_using_subcommand read" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-turn -n "__fish_run_turn_using_subcommand read" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-turn -n "__fish_run_turn_using_subcommand read" -l messages -d 'The conversation, as it is stored'
-complete -c run-turn -n "__fish_run_turn_using_subcommand read" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-turn -n "__fish_run_turn_using_subcommand read" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-turn -n "__fish_run_turn_using_subcommand read" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-turn -n "__fish_run_turn_using_subcommand read" -s v -l verbose -d 'Say more on standard error'
@@ -56,7 +54,6 @@ complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -s C -d 'The w
 complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -l run -d 'The run [default: $WT_RUN]' -r
 complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -l messages -d 'The conversation, as it is stored'
-complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -s v -l verbose -d 'Say more on standard error'
@@ -64,7 +61,6 @@ complete -c run-turn -n "__fish_run_turn_using_subcommand latest" -s h -l help -
 complete -c run-turn -n "__fish_run_turn_using_subcommand list" -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c run-turn -n "__fish_run_turn_using_subcommand list" -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c run-turn -n "__fish_run_turn_using_subcommand list" -l run -d 'The run [default: $WT_RUN]' -r
-complete -c run-turn -n "__fish_run_turn_using_subcommand list" -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c run-turn -n "__fish_run_turn_using_subcommand list" -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c run-turn -n "__fish_run_turn_using_subcommand list" -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c run-turn -n "__fish_run_turn_using_subcommand list" -s v -l verbose -d 'Say more on standard error'

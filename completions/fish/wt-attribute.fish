@@ -3,8 +3,7 @@ complete -c wt-attribute -l store -d 'The store [default: $WT_STORE, else .iteri
 complete -c wt-attribute -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-attribute -l node -d 'The node' -r
 complete -c wt-attribute -l iter -d 'The iteration [default: the highest that has both ends]' -r
-complete -c wt-attribute -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
-complete -c wt-attribute -s z -d 'Items end in NUL and names are raw bytes, on input and output'
+complete -c wt-attribute -s z -d 'Items end in NUL and names are raw bytes'
 complete -c wt-attribute -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'
 complete -c wt-attribute -s q -l quiet -d 'No warnings and no summary; errors are still reported'
 complete -c wt-attribute -s v -l verbose -d 'Say more on standard error'

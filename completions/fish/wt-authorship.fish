@@ -4,8 +4,7 @@ complete -c wt-authorship -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-authorship -l from -d 'The snapshot to begin with' -r
 complete -c wt-authorship -l to -d 'The snapshot at or before which to end [default: HEAD]' -r
 complete -c wt-authorship -l explain -d 'Say in words who changed this path, and why that is known' -r
-complete -c wt-authorship -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
-complete -c wt-authorship -s z -d 'Items end in NUL and names are raw bytes, on input and output'
+complete -c wt-authorship -s z -d 'Items end in NUL and names are raw bytes'
 complete -c wt-authorship -l produced -d 'Only the paths that the run produced'
 complete -c wt-authorship -l parked -d 'Only the paths that only others changed'
 complete -c wt-authorship -l undecided -d 'Only the paths of which nobody can tell'

@@ -1,7 +1,6 @@
 complete -c wt-cat-object -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-cat-object -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-cat-object -l run -d 'The run [default: $WT_RUN]' -r
-complete -c wt-cat-object -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-cat-object -s z -d 'Items end in NUL and names are raw bytes, on input and output'
 complete -c wt-cat-object -s s -d 'Write the size instead of the bytes'
 complete -c wt-cat-object -s e -d 'Only say by the exit code whether all are there'

@@ -7,7 +7,6 @@ complete -c wt-forget -l keep-labels -d 'Keep what a matching label names or was
 complete -c wt-forget -l drop-labels -d 'Labels that match protect nothing and go with their snapshot; may be given more than once' -r
 complete -c wt-forget -l max-bytes -d 'Drop the oldest until the files of the rest take no more than this; K, M and G are understood' -r
 complete -c wt-forget -l store-max-bytes -d 'The same over all runs of the store' -r
-complete -c wt-forget -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-forget -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-forget -s n -l dry-run -d 'Say what would go and change nothing'
 complete -c wt-forget -l keep-gates -d 'Keep what a gate names or was made at'

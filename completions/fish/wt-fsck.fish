@@ -2,7 +2,6 @@ complete -c wt-fsck -s C -d 'The workspace [default: $WT_WORKSPACE, else the cur
 complete -c wt-fsck -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-fsck -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-fsck -l repair-from -d 'Store damaged and missing objects again from the files below this directory' -r -F
-complete -c wt-fsck -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-fsck -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-fsck -l quick -d 'Do not read objects, only look at their sizes'
 complete -c wt-fsck -l quarantine -d 'Put damaged manifests and pins aside and keep what they may name'

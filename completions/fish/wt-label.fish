@@ -2,7 +2,6 @@ complete -c wt-label -s C -d 'The workspace [default: $WT_WORKSPACE, else the cu
 complete -c wt-label -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-label -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-label -l expect -d 'The label must point to this id; - if it must not exist' -r
-complete -c wt-label -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-label -s z -d 'Items end in NUL and names are raw bytes, on input and output'
 complete -c wt-label -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-label -l create -d 'The label must not exist yet'

@@ -3,7 +3,6 @@ complete -c wt-log -l store -d 'The store [default: $WT_STORE, else .iterion of 
 complete -c wt-log -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-log -l labels -d 'Only snapshots that a label like this points to, or that were made under one' -r
 complete -c wt-log -s n -d 'At most so many' -r
-complete -c wt-log -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-log -l all -d 'Also list what the chain does not reach'
 complete -c wt-log -l graph -d 'Draw which snapshot follows which'
 complete -c wt-log -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'

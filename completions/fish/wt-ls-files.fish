@@ -4,7 +4,7 @@ complete -c wt-ls-files -l run -d 'The run [default: $WT_RUN]' -r
 complete -c wt-ls-files -l max-files -d 'More captured files than this are an error' -r
 complete -c wt-ls-files -l max-file-size -d 'Larger files are gaps; K, M and G are understood [default: $ITERION_WORKSPACE_MAX_FILE_MB, else 32M]' -r
 complete -c wt-ls-files -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
-complete -c wt-ls-files -s z -d 'Items end in NUL and names are raw bytes, on input and output'
+complete -c wt-ls-files -s z -d 'Items end in NUL and names are raw bytes'
 complete -c wt-ls-files -l end -d 'Close the list with an empty item, so that a reader can tell that it is complete'
 complete -c wt-ls-files -l records -d 'Write records instead of paths'
 complete -c wt-ls-files -l dir-cache -d 'With --records, do not list directories again that are as the run remembers them, and remember the others'

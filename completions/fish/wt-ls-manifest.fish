@@ -1,8 +1,7 @@
 complete -c wt-ls-manifest -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-ls-manifest -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-ls-manifest -l run -d 'The run [default: $WT_RUN]' -r
-complete -c wt-ls-manifest -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
-complete -c wt-ls-manifest -s z -d 'Items end in NUL and names are raw bytes, on input and output'
+complete -c wt-ls-manifest -s z -d 'Items end in NUL and names are raw bytes'
 complete -c wt-ls-manifest -l end -d 'Close the list with an empty item'
 complete -c wt-ls-manifest -l records -d 'Write records of all kinds'
 complete -c wt-ls-manifest -l gaps -d 'List what was there and was not captured'

@@ -1,7 +1,6 @@
 complete -c wt-purge -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-purge -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-purge -l run -d 'The run [default: $WT_RUN]' -r
-complete -c wt-purge -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-purge -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-purge -s n -l dry-run -d 'Say what would go and change nothing'
 complete -c wt-purge -l yes -d 'Do it: nothing brings it back'

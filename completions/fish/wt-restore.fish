@@ -1,7 +1,6 @@
 complete -c wt-restore -s C -d 'The workspace [default: $WT_WORKSPACE, else the current directory]' -r -F
 complete -c wt-restore -l store -d 'The store [default: $WT_STORE, else .iterion of the workspace if it is a store, else below ~/.iterion]' -r -F
 complete -c wt-restore -l run -d 'The run [default: $WT_RUN]' -r
-complete -c wt-restore -l max-files -d 'More captured files than this are an error' -r
 complete -c wt-restore -l max-file-size -d 'Larger files are gaps; K, M and G are understood [default: $ITERION_WORKSPACE_MAX_FILE_MB, else 32M]' -r
 complete -c wt-restore -l protect -d 'Leave this path, and what lies below it, as it is' -r -F
 complete -c wt-restore -l keep-edited -d 'Leave a path that no longer is what this snapshot recorded' -r

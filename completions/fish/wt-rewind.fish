@@ -12,7 +12,7 @@ complete -c wt-rewind -l protect -d 'Leave this path, and what lies below it, as
 complete -c wt-rewind -l event-data -d 'Members to add to the event\'s data, a JSON object' -r
 complete -c wt-rewind -l restore-snapshot -d 'Bank, then restore the whole tree of this snapshot, as wt-undo does' -r
 complete -c wt-rewind -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
-complete -c wt-rewind -s z -d 'Items end in NUL and names are raw bytes, on input and output'
+complete -c wt-rewind -s z -d 'Items end in NUL and names are raw bytes'
 complete -c wt-rewind -l keep-edited -d 'Leave a path that no longer is as the newest boundary recorded it'
 complete -c wt-rewind -l all-or-nothing -d 'Change nothing unless nothing has to be left out'
 complete -c wt-rewind -s n -l dry-run -d 'Say what would be done; no bank, no event, nothing changed'

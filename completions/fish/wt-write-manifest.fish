@@ -5,7 +5,6 @@ complete -c wt-write-manifest -l label -d 'Point this label to the snapshot; may
 complete -c wt-write-manifest -l label-create -d 'Point this label to the snapshot; it must not exist yet' -r
 complete -c wt-write-manifest -l label-next -d 'Point PREFIX:n to the snapshot, with the first n above all in use' -r
 complete -c wt-write-manifest -l parent -d 'The snapshot that must be the newest one' -r
-complete -c wt-write-manifest -l yes-this-root -d 'Take the workspace even if it is /, the home directory or holds the stores'
 complete -c wt-write-manifest -s z -d 'Items end in NUL and names are raw bytes, on input and output'
 complete -c wt-write-manifest -l while-running -d 'Write although an unrelated engine holds the run\'s lock'
 complete -c wt-write-manifest -l no-dedupe -d 'Write a manifest even if nothing changed'

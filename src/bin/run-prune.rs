@@ -29,7 +29,8 @@ static PAGE: Page = Page {
         the run whose failure it works on; by a watch that is active or a mission that has not ended; and by whoever has claimed one of its outcomes, as long as the lease lasts, see run-route(1).\n\n\
         A history without a document stays and is only mentioned, since nobody can say whether its run has ended; run-delete(1) with `--force` deletes it. \
          One whose document cannot be read is named and stays, and so does \
-         every run that the unreadable document names or that names its run: nobody can say whether it is needed. A run that has changed since it was chosen \
+         every run that the unreadable document names or that names its run: nobody can say whether it is needed. Where not even \
+        its bytes can be had, as of a run on a disk that is not mounted, all runs stay. A run that has changed since it was chosen \
         stays too.\n\n\
         Then objects are removed that no snapshot of any run needs, as wt-prune(1) does with `--grace`. If that fails, the runs are deleted all \
         the same, and the code is 3. `--tombstones` also removes what is left of runs that were deleted at least so long ago; their ids can be used again then.\n\n\
@@ -109,7 +110,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     if let [first, rest @ ..] = plan.bare.as_slice() {
         let others = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
         cli.note(format!(
-            "run {first}{others} has a history and no document, and stays; 'run-delete --force {first}' deletes it"
+            "run {first}{others} has no document, at most a history, and stays; 'run-delete --force {first}' deletes it"
         ));
     }
     if cli.verbose() {

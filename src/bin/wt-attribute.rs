@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroOutArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
@@ -54,7 +54,7 @@ struct Args {
     #[command(flatten)]
     history: HistoryArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// The node
     #[arg(long, value_name = "NODE")]
     node: String,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroOutArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
@@ -65,7 +65,7 @@ struct Args {
     #[command(flatten)]
     history: HistoryArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// The snapshot to begin with
     #[arg(long, value_name = "REF")]
     from: String,
@@ -73,25 +73,25 @@ struct Args {
     #[arg(long, value_name = "REF")]
     to: Option<String>,
     /// Only the paths that the run produced
-    #[arg(long, conflicts_with_all = ["parked", "undecided", "overlap", "by_node", "explain"])]
+    #[arg(long, conflicts_with_all = ["parked", "undecided", "overlap", "by_node", "explain", "json"])]
     produced: bool,
     /// Only the paths that only others changed
-    #[arg(long, conflicts_with_all = ["undecided", "overlap", "by_node", "explain"])]
+    #[arg(long, conflicts_with_all = ["undecided", "overlap", "by_node", "explain", "json"])]
     parked: bool,
     /// Only the paths of which nobody can tell
-    #[arg(long, conflicts_with_all = ["overlap", "by_node", "explain"])]
+    #[arg(long, conflicts_with_all = ["overlap", "by_node", "explain", "json"])]
     undecided: bool,
     /// Only the paths that the run produced and others may have changed too
-    #[arg(long, conflicts_with_all = ["by_node", "explain"])]
+    #[arg(long, conflicts_with_all = ["by_node", "explain", "json"])]
     overlap: bool,
     /// Close a list of paths with an empty item
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["explain", "json"])]
     end: bool,
     /// Say for every interval which node ran in it
-    #[arg(long, conflicts_with = "explain")]
+    #[arg(long, conflicts_with_all = ["explain", "json"])]
     by_node: bool,
     /// Say in words who changed this path, and why that is known
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with = "zero")]
     explain: Option<String>,
 }
 

@@ -81,6 +81,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    args.zero.need_items(args.batch)?;
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     let pool = Pool::open(&store)?;
     if args.batch {

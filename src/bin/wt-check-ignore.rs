@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{RootArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
@@ -50,6 +50,8 @@ struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
     #[command(flatten)]
+    root: RootArgs,
+    #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
     zero: ZeroArgs,
@@ -77,7 +79,8 @@ fn main() -> ExitCode {
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     use std::os::unix::ffi::OsStrExt;
-    let workspace = cli.env.workspace(&args.workspace)?;
+    args.zero.need_items(args.stdin || args.batch || !cli.json())?;
+    let workspace = cli.env.workspace(&args.workspace, args.root)?;
     let store = cli.env.store(&args.store, workspace.path())?;
     let (file, warnings) = RulesFile::read(workspace.fd(), workspace.path())?;
     let (rules, bad_lines) = Rules::parse(&file);

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use workspacetrack::act::compare::{Look, Now};
-use workspacetrack::cli::args::{HistoryArgs, ZeroArgs, parse_size};
+use workspacetrack::cli::args::{HistoryArgs, RootArgs, ZeroOutArgs, parse_size};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status, paint};
 use workspacetrack::error::Result;
@@ -72,7 +72,7 @@ struct Args {
     #[command(flatten)]
     history: HistoryArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// Write paths without letters
     #[arg(long, conflicts_with_all = ["stat", "patch", "json"])]
     name_only: bool,
@@ -88,6 +88,9 @@ struct Args {
     /// Larger files of the workspace are uncaptured [default: the limit A was made with, else as wt-ls-files]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, conflicts_with = "newer")]
     max_file_size: Option<u64>,
+    /// Take the workspace even if it is /, the home directory or holds the stores
+    #[arg(long, conflicts_with = "newer")]
+    yes_this_root: bool,
     /// The older snapshot
     #[arg(value_name = "A")]
     older: String,
@@ -117,7 +120,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         let new = Side { covers: CoverageRules::load(&newer, pool.as_ref())?, manifest: &newer };
         return write(&args, cli, &limits, &old, &new, [in_pool, in_pool]);
     }
-    let workspace = cli.env.workspace(&args.history.workspace)?;
+    let workspace = cli.env.workspace(&args.history.workspace, RootArgs { yes_this_root: args.yes_this_root })?;
     let now = look(&args, cli, &workspace, &history, &index, &older, &limits)?;
     write(&args, cli, &limits, &old, &now.side(), [in_pool, &workspace])
 }

@@ -7,7 +7,7 @@ use workspacetrack::act::du::{self, By, Census, Pooled};
 use workspacetrack::cli::args::{RunArgs, StoreArgs, WorkspaceArgs, parse_size};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
-use workspacetrack::error::Result;
+use workspacetrack::error::{Error, Result};
 use workspacetrack::history::json;
 use workspacetrack::store::Store;
 use workspacetrack::store::id::RunId;
@@ -69,11 +69,11 @@ struct Args {
     /// What a row stands for
     #[arg(long, value_enum, default_value = "run", conflicts_with_all = ["growth", "retention"])]
     by: Rows,
-    /// With --by dir: how many components deep
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    depth: usize,
+    /// With --by dir: how many components deep [default: 1]
+    #[arg(long, value_name = "N", conflicts_with_all = ["growth", "retention"])]
+    depth: Option<usize>,
     /// What each snapshot brought
-    #[arg(long, conflicts_with = "retention")]
+    #[arg(long, conflicts_with_all = ["retention", "warn_bytes"])]
     growth: bool,
     /// What some ways to forget would free
     #[arg(long)]
@@ -92,6 +92,9 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    if args.depth.is_some() && !matches!(args.by, Rows::Dir) {
+        return Err(Error::usage("--depth is of use only together with --by dir").hint("add that, or leave it out"));
+    }
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     if args.growth {
         let steps = du::growth(&store, &cli.env.run(&args.run)?)?;
@@ -120,7 +123,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
         let by = match args.by {
             Rows::Run => By::Run,
             Rows::Snapshot => By::Snapshot,
-            Rows::Dir => By::Dir(args.depth),
+            Rows::Dir => By::Dir(args.depth.unwrap_or(1)),
             Rows::File => By::File,
             Rows::Extension => By::Extension,
         };

@@ -80,6 +80,10 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    if args.engine.while_running && !args.rebuild_index {
+        return Err(Error::usage("--while-running is of use only together with --rebuild-index")
+            .hint("add that, or leave it out"));
+    }
     let store = cli.env.store(&args.store, &cli.env.workspace_path(&args.workspace))?;
     let run = cli.env.run_if_named(&args.run)?;
     let source = args.repair_from.as_deref().map(Workspace::open).transpose()?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroOutArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
@@ -48,7 +48,7 @@ struct Args {
     #[command(flatten)]
     history: HistoryArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// Only this gate
     #[arg(long, value_name = "N")]
     gate: Option<u64>,

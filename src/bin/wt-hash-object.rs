@@ -9,7 +9,7 @@ use workspacetrack::act::hashing::{BATCH_RECORDS, Hashing};
 use workspacetrack::act::intake::{self, Sink};
 use workspacetrack::act::presence::Presence;
 use workspacetrack::act::recall::{Batch, Recall};
-use workspacetrack::cli::args::{self, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{self, RootArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Result};
@@ -92,6 +92,9 @@ struct Args {
     #[arg(long, value_name = "SIZE", value_parser = args::parse_size, requires = "stdin_records",
         conflicts_with_all = ["stdin", "stdin_paths", "files"])]
     max_new_bytes: Option<u64>,
+    /// Take the workspace even if it is /, the home directory or holds the stores
+    #[arg(long, requires = "stdin_records", conflicts_with_all = ["stdin", "stdin_paths", "files"])]
+    yes_this_root: bool,
     /// Files to hash
     #[arg(value_name = "FILE", conflicts_with_all = ["stdin", "stdin_paths", "stdin_records"],
         required_unless_present_any = ["stdin", "stdin_paths", "stdin_records"])]
@@ -181,7 +184,7 @@ fn fill<R: Read>(args: &Args, cli: &mut Cli, reader: &mut Reader<BufReader<R>>, 
     let mut is_last = !advance(reader)?;
     let workspace = match &header.root {
         Some(root) => Workspace::open(root)?,
-        None => cli.env.workspace(&args.workspace)?,
+        None => cli.env.workspace(&args.workspace, RootArgs { yes_this_root: args.yes_this_root })?,
     };
     let store = cli.env.store(&args.store, workspace.path())?;
     let stores = args.write && !cli.env.captures_are_off();

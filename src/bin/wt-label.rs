@@ -120,8 +120,14 @@ fn main() -> ExitCode {
 
 #[allow(clippy::needless_pass_by_value, reason = "cli::main hands the options over")]
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
+    args.zero.need_items(args.stdin || (args.list || args.reflog) && !cli.json())?;
     let history = cli.env.history(&args.history)?;
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+    let changes = args.stdin || args.delete || words.len() > 1 && !args.list && !args.reflog && !args.resolve;
+    if args.engine.while_running && !changes && !args.boundary {
+        return Err(Error::usage("--while-running cannot be used with what is asked for: no label is moved")
+            .hint("leave it out"));
+    }
     let expected = match &args.expect {
         Some(text) => Expected::named(text)?,
         None if args.create => Expected::Absent,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::WorkspaceArgs;
+use workspacetrack::cli::args::{RootArgs, WorkspaceArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status, chain};
 use workspacetrack::error::Result;
@@ -40,6 +40,8 @@ static PAGE: Page = Page {
 struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
+    #[command(flatten)]
+    root: RootArgs,
     /// Share the lock, as captures do
     #[arg(short, conflicts_with = "exclusive")]
     shared: bool,
@@ -56,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let workspace = cli.env.workspace(&args.workspace)?;
+    let workspace = cli.env.workspace(&args.workspace, args.root)?;
     let mode = if args.shared { Mode::Shared } else { Mode::Exclusive };
     let patience = cli.env.settings()?.patience;
     let lock = workspace.lock(mode, cli.env.inherited_lock(), patience)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{LimitArgs, RootArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroOutArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Result};
@@ -75,13 +75,15 @@ struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
     #[command(flatten)]
+    root: RootArgs,
+    #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// Close the list with an empty item, so that a reader can tell that it is complete
     #[arg(long, conflicts_with = "records")]
     end: bool,
@@ -142,7 +144,7 @@ struct Place {
 
 impl Place {
     fn open(args: &Args, cli: &Cli) -> Result<Self> {
-        let workspace = cli.env.workspace(&args.workspace)?;
+        let workspace = cli.env.workspace(&args.workspace, args.root)?;
         let store = cli.env.store(&args.store, workspace.path())?;
         let run = cli.env.run_if_named(&args.run)?;
         let identities = store.identities(run.as_ref())?;

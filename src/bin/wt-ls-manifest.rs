@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroOutArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
@@ -33,7 +33,7 @@ struct Args {
     #[command(flatten)]
     history: HistoryArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// Close the list with an empty item
     #[arg(long, conflicts_with = "records")]
     end: bool,

@@ -21,7 +21,8 @@ static PAGE: Page = Page {
         whatever their age. An object that something else still names stays, and is named: purge it by its id to take it \
         out everywhere. `./` before an argument makes it a path.\n\n\
         Nothing brings it back, so nothing is done without `--yes`. The file in the workspace stays: the next capture takes \
-        it again unless it is ignored or gone; the lines to add to the ignore file are told on standard error.",
+        it again unless it is ignored or gone; the lines to add to the ignore file are told on standard error, as they are to be \
+        written: a byte that cannot be shown stands there as `?`, which matches any.",
     output: "A line `gap RUN ID PATH` for each entry, `remove OID SIZE` for each object, and `keep OID PATH` for each one that \
         the document at PATH still names. With `--json`, objects with `action`.",
     exit: &[
@@ -76,7 +77,7 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     for path in plan.paths() {
         cli.note(format!(
             "to keep it out, add to .iterionignore, or to .gitignore if there is none: {}",
-            quote::masked(&purge::ignore_line(path))
+            purge::ignore_line(path)
         ));
     }
     let mut status = if plan.shared.is_empty() { Status::Done } else { Status::Partial };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use workspacetrack::act::restore::{self, Action, Place, Report, Request, Scope};
-use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{CapArgs, RootArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use workspacetrack::cli::page::{Effect, Example, Page};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::Result;
@@ -71,11 +71,13 @@ struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
     #[command(flatten)]
+    root: RootArgs,
+    #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
-    limits: LimitArgs,
+    cap: CapArgs,
     #[command(flatten)]
     zero: ZeroArgs,
     /// Print what would be done and change nothing
@@ -121,7 +123,8 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args, cli: &mut Cli) -> Result<Status> {
-    let workspace = cli.env.workspace(&args.workspace)?;
+    args.zero.need_items(args.paths_from_stdin || !cli.json())?;
+    let workspace = cli.env.workspace(&args.workspace, args.root)?;
     let store = cli.env.store(&args.store, workspace.path())?;
     let history = History::new(&store, cli.env.run(&args.run)?);
     let index = history.index()?;
@@ -158,7 +161,7 @@ fn request(args: &Args, cli: &Cli, workspace: &Workspace, history: &History, ind
         all_or_nothing: args.all_or_nothing,
         dry_run: args.dry_run,
         as_if_banked: args.as_if_banked,
-        cap_bytes: args.limits.limits(&cli.env).cap_bytes,
+        cap_bytes: args.cap.bytes(&cli.env),
     })
 }
 

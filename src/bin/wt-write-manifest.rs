@@ -37,7 +37,7 @@ static PAGE: Page = Page {
         (5, "the run's snapshots are of another workspace"),
         (6, "a stale stream, --parent is not head, a --label-create that exists, or a lock not had in time"),
         (7, "the walk met too many files"),
-        (75, "with --again: another capture was faster, and nothing was changed"),
+        (75, "with --again, in the place of 6: another capture was faster, and nothing was changed"),
     ],
     environment: &["WT_STORE", "WT_RUN", "WT_FSYNC", "WT_LOCK_WAIT", "ITERION_WORKSPACE_TRACK"],
     examples: &[Example {

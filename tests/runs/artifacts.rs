@@ -101,6 +101,7 @@ fn a_version_is_written_once() {
 fn the_next_version_is_above_all_that_is_known() {
     let sandbox = Sandbox::new();
     assert_eq!(json(&sandbox, &["run-artifact", "write", "n", "{}"])["version"], 0, "no run.json is needed");
+    assert_eq!(json(&sandbox, &["run-artifact", "write", "n", "{}"])["version"], 1, "what is there counts");
     assert!(!sandbox.run_dir().join("run.json").exists());
     sandbox.put("run.json", r#"{"checkpoint":{"artifact_versions":{"n":4}},"artifact_index":{"n":2}}"#);
     assert_eq!(json(&sandbox, &["run-artifact", "write", "n", "{}"])["version"], 4);

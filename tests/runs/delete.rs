@@ -392,53 +392,6 @@ fn a_dry_run_deletes_nothing_and_refuses_what_would_be() {
     sandbox.call(&["run-delete", "-n", "r"]).ends(6);
 }
 
-/// An option that says nothing about what is asked for is not passed over.
-#[test]
-fn an_option_that_does_not_apply_is_refused() {
-    let sandbox = Sandbox::new();
-    sandbox.make("r", "finished", "");
-    for line in [
-        &["run-delete", "--older-than", "30d", "r"][..],
-        &["run-delete", "--prune-tombstones", "r"],
-        &["run-record", "fail", "--terminal", "--hint", "x", "--run", "r"],
-        &["run-record", "fail", "--queued-attempt", "2026-01-01T00:00:00Z", "--force", "--run", "r"],
-        &["run-record", "patch", "--setters", "--expect", "running"],
-        &["run-record", "patch", "--setters", "--expect-revision", "1"],
-        &["run-record", "patch", "--setters", "--run", "r"],
-        &["run-record", "patch", "--setters", "--store", "store"],
-        &["run-record", "checkpoint", "get", "--paused-node", "--raw", "--run", "r"],
-        &["run-events", "fold", "costs", "--stdin", "-C", "."],
-        &["run-events", "cat", "--human", "--json", "--run", "r"],
-        &["run-events", "cat", "--format", "{seq}", "--json", "--run", "r"],
-        &["run-events", "tail", "--format", "{seq}", "--color", "never", "--run", "r"],
-        &["wt-label", "--run", "r", "--list", "--require-end"],
-        &["wt-restore", "--run", "r", "HEAD", "f", "--exact"],
-        &["wt-restore", "--run", "r", "HEAD", "f", "--require-end"],
-        &["wt-rewind", "--run", "r", "--list-snapshots", "--iter", "2"],
-        &["wt-rewind", "--run", "r", "--list-snapshots", "--keep-edited"],
-        &["wt-rewind", "--run", "r", "--restore-snapshot", "HEAD", "--event-data", "{}"],
-    ] {
-        let done = sandbox.call(line);
-        assert!(done.err.contains("cannot be used with"), "{line:?}: {}", done.err);
-        done.ends(2);
-    }
-    for (line, said) in [
-        (&["run-artifact", "write", "n", "{}", "--no-event", "--run", "r"][..], "only together with --publish"),
-        (&["run-artifact", "write", "n", "{}", "--while-running", "--run", "r"], "only together with --publish"),
-        (&["run-events", "cat", "--color", "always", "--run", "r"], "add --human"),
-    ] {
-        sandbox.call(line).says(2, said);
-    }
-    // What a dry run is told is checked as if it were none.
-    sandbox.make("f", "failed", "");
-    let delegate = ["run-record", "delegate", "--dry-run", "--fingerprint", "x", "--run", "f"];
-    sandbox.call(&[&delegate[..], &["--inputs", "{"]].concat()).ends(2);
-    sandbox.call(&[&delegate[..], &["--launch", "{\"status\":\"x\"}"]].concat()).ends(2);
-    sandbox.call(&delegate).ends(0);
-    assert_eq!(std::fs::read_dir(sandbox.store().join("runs")).unwrap().count(), 2);
-    assert!(sandbox.dir_of("r").join("run.json").exists());
-}
-
 /// Deleting is how room is made: it needs none, neither a block nor an inode, whatever locks are there already.
 #[test]
 fn a_run_is_deleted_where_no_block_or_inode_is_free() {

@@ -9,7 +9,7 @@ use workspacetrack::run::record::ORDER;
 use crate::life::tree;
 use crate::sandbox::Sandbox;
 
-const ALL: [&str; 3] = ["full", "newer", "old"];
+pub(crate) const ALL: [&str; 3] = ["full", "newer", "old"];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs")
@@ -29,7 +29,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A store with copies of all.
-fn stored() -> Sandbox {
+pub(crate) fn stored() -> Sandbox {
     let sandbox = Sandbox::new();
     std::fs::remove_dir(sandbox.run_dir()).unwrap();
     ALL.iter().for_each(|id| copy(&fixtures().join(id), &sandbox.dir_of(id)));
@@ -37,7 +37,7 @@ fn stored() -> Sandbox {
 }
 
 /// The lines that differ, less those about `allowed` members.
-fn differences(before: &str, after: &str, allowed: &[&str]) -> Vec<String> {
+pub(crate) fn differences(before: &str, after: &str, allowed: &[&str]) -> Vec<String> {
     let extra = |these: &str, those: &str, mark: char| {
         let mut left: Vec<&str> = those.lines().collect();
         let mut found = Vec::new();

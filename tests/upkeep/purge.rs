@@ -17,7 +17,7 @@ fn store() -> Sandbox {
     box_
 }
 
-fn purge(box_: &Sandbox, args: &[&str]) -> Ran {
+fn purge<S: AsRef<std::ffi::OsStr>>(box_: &Sandbox, args: &[S]) -> Ran {
     box_.run("wt-purge", args)
 }
 
@@ -178,5 +178,58 @@ fn killed_or_failing_anywhere_the_store_stays_sound_and_a_rerun_finishes() {
             let _ = box_.run::<&str>("wt-prune", &[]).ok();
             assert!(!is_anywhere(&box_, KEY), "{nth}:{fault}");
         }
+    }
+}
+
+/// The line that is told can be copied into the ignore file as it stands, whatever the name: git and we ignore the path then.
+#[test]
+fn the_line_for_the_ignore_file_can_be_copied_as_it_is() {
+    use std::os::unix::ffi::OsStrExt;
+    let names: [&[u8]; 12] = [
+        b"plain",
+        b"two words ",
+        b"#note",
+        b"!bang",
+        b"a*b?c[d]e\\f",
+        b"tab\there",
+        b"new\nline",
+        b"end\r",
+        b"raw\xff\xfe",
+        "turned\u{202e}txt".as_bytes(),
+        "caf\u{e9}\u{200b}".as_bytes(),
+        b"it's \"quoted\"",
+    ];
+    for name in names {
+        let box_ = Sandbox::new();
+        let path = box_.workspace().join(std::ffi::OsStr::from_bytes(name));
+        put(&path, KEY);
+        box_.write("other", b"o");
+        box_.capture("r", None);
+        let mut given = b"./".to_vec();
+        given.extend_from_slice(name);
+        let ran = purge(&box_, &["--yes".as_ref(), std::ffi::OsStr::from_bytes(&given)]).exits(0);
+        let told = ran.err.lines().find_map(|line| line.split_once("if there is none: ")).unwrap().1;
+        assert!(told.chars().all(|c| !c.is_control() && c != '\u{202e}' && c != '\u{200b}'), "{told:?}");
+        box_.write(".gitignore", format!("{told}\n").as_bytes());
+        let ours =
+            box_.command("wt-check-ignore").arg(path.strip_prefix(box_.workspace()).unwrap()).output().unwrap();
+        assert_eq!(ours.status.code(), Some(0), "{told:?}: {}", String::from_utf8_lossy(&ours.stderr));
+        assert_eq!(box_.run("wt-check-ignore", &["other"]).code, 1, "{told:?}");
+        let git = |args: &[&std::ffi::OsStr]| {
+            std::process::Command::new("git")
+                .current_dir(box_.workspace())
+                .args(args)
+                .output()
+                .unwrap()
+                .status
+                .code()
+        };
+        assert_eq!(git(&["init".as_ref(), "-q".as_ref()]), Some(0));
+        let judged =
+            git(&["check-ignore".as_ref(), "-q".as_ref(), "--".as_ref(), std::ffi::OsStr::from_bytes(name)]);
+        assert_eq!(judged, Some(0), "git: {told:?}");
+        // A capture leaves it out from now on.
+        box_.capture("r", Some("after"));
+        assert!(!is_anywhere(&box_, KEY), "{told:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::Args;
-use workspacetrack::cli::args::{HistoryArgs, ZeroArgs};
+use workspacetrack::cli::args::{HistoryArgs, ZeroOutArgs};
 use workspacetrack::cli::{Cli, Status};
 use workspacetrack::error::{IoContext, Result};
 use workspacetrack::run::artifact_files::{self, Sharing};
@@ -31,7 +31,7 @@ pub(crate) fn dir(options: &DirOptions, cli: &mut Cli) -> Result<Status> {
 #[derive(Args)]
 pub(crate) struct ListOptions {
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     #[command(flatten)]
     run: HistoryArgs,
 }

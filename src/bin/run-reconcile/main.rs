@@ -142,6 +142,14 @@ impl Scan<'_> {
                     }
                     continue;
                 }
+                Entry::Unreachable(name, error) => {
+                    status = Status::Partial;
+                    let name = quote::name(name.as_encoded_bytes());
+                    if self.foreign.insert(name.clone()) {
+                        cli.warn(format!("run {name} is left alone: {error}"));
+                    }
+                    continue;
+                }
             };
             match self.look(&run) {
                 Ok((Verdict::Idle(_), None)) if !cli.verbose() => {

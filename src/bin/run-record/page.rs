@@ -60,13 +60,13 @@ and `launch_env`: the variables whose names begin with ITERION_ or RESCUE_, with
 `--launch` gives more members. Of two who make the same id one gets 6, and the run stays as the other made it.
 
 `get` prints the document, or what a JSON pointer names in it. In what is printed, not in the file, a missing name is filled in, and members that the status cannot carry \
-and an old form of `fallback` are put right. `list` shows the runs of a store; damaged ones are among them. With `--parent`, `--issue` or `--schedule` it is in the order of creation, else \
+and an old form of `fallback` are put right. `list` shows the runs of a store; damaged ones are among them, and what may be a run and cannot be reached. With `--parent`, `--issue` or `--schedule` it is in the order of creation, else \
 by id; with `--newest` always the newest first, what cannot be read before all. `--limit N` leaves the first N.
 
 `save` puts a document from standard input in the place of the stored one, if its `cas_version` is the stored one; it makes the run where there is none. Store-owned are \
 and stay `outcome_seq`, `continuation_state`, `failure_code` (while the status is the same), `created_at`, a live merge claim, a stored `routing_policy` (a first one is taken while the stored status is `queued` or `running`), and the checkpoint of a document that has none. \
 The `hash` of a first `routing_policy`, in `create` as well, is made where it is missing or empty, and one that is wrong is refused (2): it is the SHA-256 of the policy as compact JSON, its members in the order `version`, `success_when`, \
-`block_when`, `merge_into`, `merge_strategy`, `allowed_actions` (sorted), `max_relaunches`, with `hash` empty or left out. \
+`block_when`, `merge_into`, `merge_strategy`, `allowed_actions` (sorted), `max_relaunches`, with `hash` empty or left out. That of a policy whose `version` is above 1 is taken as it is. \
 Members that are not known stay although the submitted document lacks them, as far as what they belong to stays: a known object, an entry of a map, a record of a list whose known members are the same. \
 Payloads such as `inputs` and `outputs` are exactly as submitted.
 

@@ -17,7 +17,7 @@ use workspacetrack::act::capture::{self, LabelWish};
 use workspacetrack::act::restore::Place;
 use workspacetrack::act::rewind::event::{self, Extra, Told};
 use workspacetrack::act::rewind::{self, Evidence, Extent, Findings, Prepared, Request};
-use workspacetrack::cli::args::{LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use workspacetrack::cli::args::{LimitArgs, RootArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroOutArgs};
 use workspacetrack::cli::{self, Cli, Status};
 use workspacetrack::error::{Error, Result};
 use workspacetrack::history::History;
@@ -50,13 +50,15 @@ struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
     #[command(flatten)]
+    root: RootArgs,
+    #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    zero: ZeroArgs,
+    zero: ZeroOutArgs,
     /// The node to go back to before
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
@@ -67,25 +69,25 @@ struct Args {
     #[arg(long, value_name = "SCOPE", value_enum, default_value = "produced", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
     restore_scope: RestoreScope,
     /// Leave this path, and what lies below it, as it is
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with = "list_snapshots")]
     protect: Vec<PathBuf>,
     /// Leave a path that no longer is as the newest boundary recorded it
     #[arg(long, requires = "node", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
     keep_edited: bool,
     /// Change nothing unless nothing has to be left out
-    #[arg(long)]
+    #[arg(long, conflicts_with = "list_snapshots")]
     all_or_nothing: bool,
     /// Say what would be done; no bank, no event, nothing changed
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, conflicts_with = "list_snapshots")]
     dry_run: bool,
     /// Members to add to the event's data, a JSON object
     #[arg(long, value_name = "JSON", requires = "node", conflicts_with_all = ["list_snapshots", "restore_snapshot"])]
     event_data: Option<String>,
     /// List the snapshots of the run, as wt-log does
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["zero", "max_files", "max_file_size", "yes_this_root"])]
     list_snapshots: bool,
     /// Bank, then restore the whole tree of this snapshot, as wt-undo does
-    #[arg(long, value_name = "SNAPSHOT")]
+    #[arg(long, value_name = "SNAPSHOT", conflicts_with_all = ["zero", "max_files", "max_file_size"])]
     restore_snapshot: Option<String>,
 }
 
@@ -122,7 +124,7 @@ fn request(args: &Args, cli: &Cli, node: &str) -> Request {
 
 fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Status> {
     let extra = args.event_data.as_deref().map(Extra::parse).transpose()?.unwrap_or_default();
-    let workspace = cli.env.workspace(&args.workspace)?;
+    let workspace = cli.env.workspace(&args.workspace, args.root)?;
     let store = cli.env.store(&args.store, workspace.path())?;
     let history = History::new(&store, run.clone());
     let request = request(args, cli, node);

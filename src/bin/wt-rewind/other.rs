@@ -24,7 +24,7 @@ pub(crate) fn list_snapshots(args: &Args, cli: &Cli, run: &RunId) -> Result<Stat
 /// Checks everything, and becomes wt-undo, which keeps both locks: of the workspace, and of the run, so that no engine
 /// begins before it has ended.
 pub(crate) fn restore_snapshot(args: &Args, cli: &mut Cli, snapshot: &str, run: &RunId) -> Result<Status> {
-    let workspace = cli.env.workspace(&args.workspace)?;
+    let workspace = cli.env.workspace(&args.workspace, args.root)?;
     let store = cli.env.store(&args.store, workspace.path())?;
     let standstill = Standstill::of(&store, run, Finished::Allowed)?;
     let lock = workspace.lock(Mode::Exclusive, cli.env.inherited_lock(), store.patience())?;
@@ -54,7 +54,7 @@ fn command(args: &Args, cli: &Cli, name: &str, run: &RunId) -> Vec<OsString> {
     }
     words.extend(["--run".into(), run.as_str().into()]);
     for (is_given, option) in
-        [(cli.quiet(), "-q"), (cli.json(), "--json"), (args.workspace.yes_this_root, "--yes-this-root")]
+        [(cli.quiet(), "-q"), (cli.json(), "--json"), (args.root.yes_this_root, "--yes-this-root")]
     {
         words.extend(is_given.then(|| option.into()));
     }

@@ -26,6 +26,11 @@ pub struct WorkspaceArgs {
     /// The workspace [default: `$WT_WORKSPACE`, else the current directory]
     #[arg(short = 'C', value_name = "DIR")]
     pub workspace: Option<PathBuf>,
+}
+
+/// Which workspace is one: of a program that reads or writes in it. Others only find their store by its path.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct RootArgs {
     /// Take the workspace even if it is /, the home directory or holds the stores
     #[arg(long)]
     pub yes_this_root: bool,
@@ -75,6 +80,36 @@ impl ZeroArgs {
     pub fn framing(self) -> crate::stream::Framing {
         if self.zero { crate::stream::Framing::Nul } else { crate::stream::Framing::Line }
     }
+
+    /// Refuses `-z` where nothing is read or written that it could separate.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Usage`].
+    pub fn need_items(self, there_are: bool) -> crate::error::Result<()> {
+        if !self.zero || there_are {
+            return Ok(());
+        }
+        Err(crate::error::Error::usage(
+            "-z cannot be used with what is asked for: there are no items that could end in NUL",
+        )
+        .hint("leave it out"))
+    }
+}
+
+/// How items are separated, for a program that reads none. JSON is one object a line.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct ZeroOutArgs {
+    /// Items end in NUL and names are raw bytes
+    #[arg(short = 'z', conflicts_with = "json")]
+    pub zero: bool,
+}
+
+impl ZeroOutArgs {
+    /// The form of the stream.
+    #[must_use]
+    pub fn framing(self) -> crate::stream::Framing {
+        ZeroArgs { zero: self.zero }.framing()
+    }
 }
 
 /// How much a walk takes.
@@ -83,19 +118,32 @@ pub struct LimitArgs {
     /// More captured files than this are an error
     #[arg(long, value_name = "N", default_value_t = crate::tree::scan::FILES_MAX)]
     pub max_files: u64,
+    /// How large a file.
+    #[command(flatten)]
+    pub cap: CapArgs,
+}
+
+/// How large a file a walk takes.
+#[derive(Args, Debug, Clone)]
+pub struct CapArgs {
     /// Larger files are gaps; K, M and G are understood [default: `$ITERION_WORKSPACE_MAX_FILE_MB`, else 32M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_file_size: Option<u64>,
+}
+
+impl CapArgs {
+    /// Bytes, with what the environment says where no option does.
+    #[must_use]
+    pub fn bytes(&self, env: &super::context::Environment) -> u64 {
+        self.max_file_size.or_else(|| env.max_file_bytes()).unwrap_or(crate::tree::scan::CAP_BYTES)
+    }
 }
 
 impl LimitArgs {
     /// The limits, with what the environment says where no option does.
     #[must_use]
     pub fn limits(&self, env: &super::context::Environment) -> crate::tree::scan::Limits {
-        crate::tree::scan::Limits {
-            files_max: self.max_files,
-            cap_bytes: self.max_file_size.or_else(|| env.max_file_bytes()).unwrap_or(crate::tree::scan::CAP_BYTES),
-        }
+        crate::tree::scan::Limits { files_max: self.max_files, cap_bytes: self.cap.bytes(env) }
     }
 }
 

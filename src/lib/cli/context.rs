@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::args::{HistoryArgs, RunArgs, StoreArgs, WorkspaceArgs};
+use super::args::{HistoryArgs, RootArgs, RunArgs, StoreArgs, WorkspaceArgs};
 use crate::error::{Error, Kind, Result};
 use crate::history::History;
 use crate::store::fsio::Durability;
@@ -130,9 +130,9 @@ impl Environment {
     ///
     /// # Errors
     /// As [`Workspace::open`], and [`Kind::Refused`] for a root that nobody means.
-    pub fn workspace(&self, args: &WorkspaceArgs) -> Result<Workspace> {
+    pub fn workspace(&self, args: &WorkspaceArgs, root: RootArgs) -> Result<Workspace> {
         let workspace = Workspace::open(&self.workspace_path(args))?;
-        if !args.yes_this_root && self.get("WT_YES_THIS_ROOT").is_none() {
+        if !root.yes_this_root && self.get("WT_YES_THIS_ROOT").is_none() {
             workspace.refuse_unlikely(self.home().as_deref(), self.iterion_home().as_deref())?;
         }
         Ok(workspace)
@@ -196,11 +196,7 @@ impl Environment {
     /// [`Kind::Usage`] when it cannot be a run id.
     pub fn run_if_named(&self, args: &RunArgs) -> Result<Option<RunId>> {
         let Some(named) = args.run.clone().or_else(|| self.get("WT_RUN")) else { return Ok(None) };
-        let text = named.to_str().ok_or_else(|| {
-            Error::usage(format!("run id {} is not UTF-8", quote::name(named.as_bytes())))
-                .hint("name the run by the name of its directory below runs/")
-        })?;
-        RunId::named(text).map(Some)
+        RunId::of_os(&named).map(Some)
     }
 
     /// The run that the options name.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Args, Command};
 
-use super::args::{Common, EngineArgs, LimitArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
+use super::args::{Common, EngineArgs, LimitArgs, RootArgs, RunArgs, StoreArgs, WorkspaceArgs, ZeroArgs};
 use super::page::Page;
 use super::roff::{self, bold, italic};
 
@@ -97,6 +97,7 @@ pub fn page(page: &Page, command: &Command) -> Result<String, String> {
 fn shared_options() -> Command {
     let command = Command::new("shared").disable_help_flag(true);
     let command = EngineArgs::augment_args(LimitArgs::augment_args(ZeroArgs::augment_args(command)));
+    let command = RootArgs::augment_args(command);
     let command = StoreArgs::augment_args(RunArgs::augment_args(WorkspaceArgs::augment_args(command)));
     Common::augment_args(command)
 }

@@ -4,6 +4,7 @@
 //! reads the runs that it watches or has a mission for. A run that has finished or failed for good needs nothing.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
 
 use super::document;
 use super::json::Json;
@@ -12,6 +13,7 @@ use super::status::Status;
 use crate::error::Result;
 use crate::store::id::RunId;
 use crate::store::{Store, layout};
+use crate::stream::quote;
 
 /// Who needs whom.
 #[derive(Debug, Default)]
@@ -23,7 +25,7 @@ pub struct Needs {
     /// By run: those that it names, whether it needs them or not.
     named_by: HashMap<RunId, Vec<RunId>>,
     /// Runs whose documents cannot be understood, with their bytes where those can be had.
-    unreadable: Vec<(RunId, Option<Vec<u8>>)>,
+    unreadable: Vec<(OsString, Option<Vec<u8>>)>,
 }
 
 impl Needs {
@@ -81,14 +83,14 @@ impl Needs {
 
     /// Takes in a run whose document cannot be understood. Nobody can say whether it may go on and what it needs then, so
     /// that is taken to be all that its bytes name, and all that name it; without its bytes, everything.
-    pub fn add_unreadable(&mut self, run: &RunId, bytes: Option<Vec<u8>>) {
-        self.unreadable.push((run.clone(), bytes));
+    pub fn add_unreadable(&mut self, name: &OsStr, bytes: Option<Vec<u8>>) {
+        self.unreadable.push((name.to_owned(), bytes));
     }
 
-    fn may_need(&self, (run, bytes): &(RunId, Option<Vec<u8>>), other: &RunId) -> bool {
+    fn may_need(&self, (name, bytes): &(OsString, Option<Vec<u8>>), other: &RunId) -> bool {
         let Some(bytes) = bytes else { return true };
         let quoted = Json::string(other.as_str()).compact();
-        self.named_by.get(other).is_some_and(|named| named.contains(run))
+        self.named_by.get(other).is_some_and(|named| named.iter().any(|run| run.as_str() == name.as_os_str()))
             || bytes.windows(quoted.len()).any(|window| window == quoted.as_bytes())
     }
 
@@ -104,7 +106,8 @@ impl Needs {
             let needed: Vec<RunId> = doomed.iter().filter(|run| self.may_need(unreadable, run)).cloned().collect();
             for run in needed {
                 doomed.remove(&run);
-                spared.push((run, format!("run {}, which cannot be read", unreadable.0)));
+                let name = quote::masked(unreadable.0.as_encoded_bytes());
+                spared.push((run, format!("run {name}, which cannot be read,")));
             }
         }
         // Each run that is spared may need others.

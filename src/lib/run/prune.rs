@@ -78,7 +78,17 @@ pub fn plan(store: &Store, policy: &Policy) -> Result<Plan> {
                 continue;
             }
             Entry::Foreign(name) => {
+                let dir = layout::runs(store.root()).join(&name);
+                match read_document(&layout::document_below(&dir)) {
+                    Err(error) if error.kind() == Kind::NotFound => {}
+                    document => needs.add_unreadable(&name, document.ok().map(|bytes| bytes.to_vec())),
+                }
                 plan.unreadable.push((name, Error::usage("its name is no run id")));
+                continue;
+            }
+            Entry::Unreachable(name, error) => {
+                needs.add_unreadable(&name, None);
+                plan.unreadable.push((name, error));
                 continue;
             }
             Entry::Deleted(_) => continue,
@@ -90,7 +100,7 @@ pub fn plan(store: &Store, policy: &Policy) -> Result<Plan> {
             Err(error) => {
                 let bytes =
                     read_document(&layout::run_document(store.root(), &run)).ok().map(|bytes| bytes.to_vec());
-                needs.add_unreadable(&run, bytes);
+                needs.add_unreadable(run.as_str().as_ref(), bytes);
                 plan.unreadable.push((run.as_str().into(), error));
                 continue;
             }

@@ -184,6 +184,18 @@ impl RunId {
             .hint("name the run by the name of its directory below runs/"))
     }
 
+    /// As [`RunId::named`], of what need not be text.
+    ///
+    /// # Errors
+    /// Those of [`RunId::named`], and [`crate::error::Kind::Usage`] for what is not UTF-8.
+    pub fn of_os(name: &std::ffi::OsStr) -> Result<Self> {
+        match name.to_str() {
+            Some(text) => Self::named(text),
+            None => Err(Error::usage(format!("run id {} is not UTF-8", quote::name(name.as_encoded_bytes())))
+                .hint("name the run by the name of its directory below runs/")),
+        }
+    }
+
     /// The text, which is also the directory's name.
     #[must_use]
     pub fn as_str(&self) -> &str {

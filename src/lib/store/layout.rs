@@ -143,6 +143,12 @@ pub fn history_below(run_dir: &Path) -> PathBuf {
     run_dir.join("workspace")
 }
 
+/// A run's own document, for a run directory of any name.
+#[must_use]
+pub fn document_below(run_dir: &Path) -> PathBuf {
+    run_dir.join("run.json")
+}
+
 /// Whether a name belongs into the directory of a run's history.
 #[must_use]
 pub fn is_history_name(name: &[u8]) -> bool {
@@ -183,7 +189,7 @@ pub fn tombstone(store: &Path, id: &RunId) -> PathBuf {
 /// A run's own document.
 #[must_use]
 pub fn run_document(store: &Path, id: &RunId) -> PathBuf {
-    run(store, id).join("run.json")
+    document_below(&run(store, id))
 }
 
 /// The lock of everybody who changes a run's document.

@@ -115,9 +115,13 @@ impl Store {
         self.is_made_here.load(Ordering::Relaxed)
     }
 
-    /// What is said of a run that is not there: most often it is another store that was meant.
+    /// What is said of a run that is not there: most often it is another store that was meant. One that cannot be reached
+    /// may be there.
     #[must_use]
     pub fn no_run(&self, run: &RunId) -> Error {
+        if let Some(trouble) = runs::unreachable(&layout::run(&self.root, run)) {
+            return trouble.of_a_run();
+        }
         let name = quote::name(run.as_str().as_bytes());
         let (root, hint) = (quote::path(&self.root), "name the project with -C or the store with --store");
         let error = if self.root.is_dir() {

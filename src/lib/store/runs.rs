@@ -39,6 +39,15 @@ pub struct Trouble {
     pub cause: io::Error,
 }
 
+impl Trouble {
+    /// What is said where it is one run that is wanted.
+    #[must_use]
+    pub fn of_a_run(&self) -> Error {
+        Error::io("cannot reach the run", &self.path, &self.cause)
+            .hint("mount what it leads to, or ask for leave to look into it")
+    }
+}
+
 impl From<Trouble> for Error {
     fn from(trouble: Trouble) -> Self {
         Self::io("cannot list the runs", trouble.path, &trouble.cause)
@@ -85,11 +94,8 @@ impl Runs {
         }
     }
 
-    /// What was deleted since is no trouble; a link that leads nowhere is still there.
     fn note(&mut self, path: PathBuf, cause: io::Error) {
-        if cause.kind() != io::ErrorKind::NotFound || is_there(&path) {
-            self.troubles.push(Trouble { path, cause });
-        }
+        self.troubles.extend(trouble(path, cause));
     }
 
     /// The runs, for whoever must know all of them.
@@ -102,6 +108,18 @@ impl Runs {
             None => Ok(self.dirs),
         }
     }
+}
+
+/// Why what may be the directory of a run cannot be looked at, if that is so.
+pub(super) fn unreachable(path: &Path) -> Option<Trouble> {
+    let cause = std::fs::metadata(path).err()?;
+    // A store that is no directory has no runs.
+    trouble(path.to_owned(), cause).filter(|trouble| trouble.cause.kind() != io::ErrorKind::NotADirectory)
+}
+
+/// What was deleted since is no trouble; a link that leads nowhere is still there.
+fn trouble(path: PathBuf, cause: io::Error) -> Option<Trouble> {
+    (cause.kind() != io::ErrorKind::NotFound || is_there(&path)).then_some(Trouble { path, cause })
 }
 
 fn is_there(path: &Path) -> bool {

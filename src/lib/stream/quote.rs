@@ -213,6 +213,12 @@ const UNSEEN: [(char, char); 25] = [
     ('\u{e0000}', '\u{e0fff}'), // tags, selectors, and unassigned ones
 ];
 
+/// Whether [`masked`] shows a character as something else.
+#[must_use]
+pub fn is_masked(c: char) -> bool {
+    c.is_control() || is_unseen(c)
+}
+
 /// Whether a character cannot be seen as itself.
 fn is_unseen(c: char) -> bool {
     c > '\u{a0}' && UNSEEN.iter().any(|(first, last)| (*first..=*last).contains(&c))

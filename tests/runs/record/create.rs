@@ -201,7 +201,7 @@ fn ids_are_made_where_none_is_named() {
 fn an_unsafe_id_leaves_nothing_behind() {
     let runs = Runs::new();
     let before = || std::fs::read_dir(runs.0.path().join("store/runs")).unwrap().count();
-    for id in ["../x", "a/b", "a\\b", "..", ".", "a\u{1}b", "-x", &"x".repeat(300)] {
+    for id in ["../x", "a/b", "a\\b", "..", ".", "", "a\u{1}b", "a\u{7f}", "-x", &"x".repeat(300)] {
         for args in [
             &["create"][..],
             &["get"],

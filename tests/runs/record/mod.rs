@@ -1,5 +1,6 @@
 //! `run-record` and everything about run.json. Case numbers are those of the fact sheet, section 9.
 
+mod between;
 mod checkpoint;
 mod counting;
 mod create;

@@ -40,6 +40,14 @@ fn waits_are_set_only_while_running_and_cleared_always() {
     runs.0.put("run.json", r#"{"id":"r","name":"n","status":"failed","await_answers_waits":{"t":{}}}"#);
     runs.wrote(&["patch", "--set", r#"await_answers_waits={"t":null}"#]);
     assert_eq!(runs.json().get("await_answers_waits"), None, "clearing is always allowed");
+    // Also the way into running clears what somebody left there; the same status again keeps what is live.
+    let left = r#"{"t":{"node_id":"n","until":"2099-01-01T00:00:00Z"}}"#;
+    runs.0.put("run.json", format!(r#"{{"id":"r","name":"n","status":"queued","await_answers_waits":{left}}}"#));
+    runs.wrote(&["set-status", "running"]);
+    assert_eq!(runs.json().get("await_answers_waits"), None);
+    runs.wrote(&["patch", "--set", &live("t")]);
+    runs.wrote(&["set-status", "running"]);
+    assert_eq!(runs.at("/await_answers_waits"), parse(left));
 }
 
 /// O 153, 2.11: who blocks.

@@ -173,6 +173,13 @@ fn the_hash_of_a_routing_policy_is_made_and_checked() {
             assert_eq!(runs.at("/routing_policy/hash"), kept.as_str());
         }
     }
+    // How a later version is hashed is not known here, so nothing is refused and nothing made up.
+    for hash in [json!("by another rule"), Value::Null] {
+        let later = json!({"version": 2, "hash": hash, "later": 1});
+        let runs = Runs::standing("running");
+        let _ = runs.edit(|run| run["routing_policy"] = later.clone()).ends(0);
+        assert_eq!(runs.at("/routing_policy"), later);
+    }
     // What a newer program adds is hashed with the rest, or not at all: both may be.
     let longer = hash_of(r#","later":{"x":1},"hash":""}"#);
     for hash in [longer, made] {
@@ -288,10 +295,18 @@ fn payloads_are_exactly_what_was_submitted() {
     assert_eq!(runs.at("/checkpoint/outputs"), json!({"a":{"keep":1}}));
 }
 
-/// A document that says it is another run's is not written.
+/// A document that says it is another run's is not written, by whatever writer, and a person is told.
 #[test]
 fn a_document_of_another_run_is_left_alone() {
     let runs = Runs::with(r#"{"id":"q","name":"n","status":"running"}"#);
     let _ = runs.unchanged(&["set-status", "finished"], "", 4);
     let _ = runs.unchanged(&["save"], r#"{"id":"r","status":"running"}"#, 4);
+    let before = runs.text();
+    let call = |line: &[&str]| crate::sandbox::run(runs.0.program(line));
+    let _ = call(&["run-artifact", "write", "n", "{}"]).says(3, "says that it is run 'q'");
+    let _ = call(&["run-reconcile"]).says(4, "says that it is run 'q'");
+    let shown = call(&["run-show", "r"]).ends(3);
+    assert!(shown.contains("says that it is run 'q'"), "{shown}");
+    assert_eq!(runs.text(), before);
+    assert!(runs.events().is_empty());
 }

@@ -303,15 +303,23 @@ impl Plan<'_> {
     }
 }
 
-/// The line of an ignore file that keeps a path out from now on.
+/// The line of an ignore file that keeps a path out from now on, as a person can copy it: what cannot be seen or would end
+/// the line is written as `?`, which is any byte. Such a line may keep out a few names more.
 #[must_use]
-pub fn ignore_line(path: &RelPath) -> Vec<u8> {
-    let mut line = vec![b'/'];
-    for byte in path.as_bytes() {
-        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b' ') {
-            line.push(b'\\');
+pub fn ignore_line(path: &RelPath) -> String {
+    let mut line = "/".to_owned();
+    for chunk in path.as_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if quote::is_masked(c) {
+                line.extend(std::iter::repeat_n('?', c.len_utf8()));
+                continue;
+            }
+            if matches!(c, '*' | '?' | '[' | ']' | '\\' | ' ') {
+                line.push('\\');
+            }
+            line.push(c);
         }
-        line.push(*byte);
+        line.extend(std::iter::repeat_n('?', chunk.invalid().len()));
     }
     line
 }

@@ -120,6 +120,9 @@ pub fn of(store: &Store, run: &RunId, wanted: &Wanted<'_>, events: Events<'_>) -
     }
     let mut gather = Gather { store, run, problems: Vec::new(), is_damaged: false };
     let json = gather.overview(wanted, events);
+    // A file that several sections read is named once.
+    let mut named = std::collections::HashSet::new();
+    gather.problems.retain(|problem| named.insert(problem.clone()));
     Ok(Overview { json, problems: gather.problems })
 }
 
@@ -187,6 +190,7 @@ impl Gather<'_> {
         match heal::load(self.store, self.run) {
             Ok(healed) => {
                 self.problems.extend(healed.notices);
+                self.problems.extend(record::stranger(&healed.json, self.run).map(|error| error.to_string()));
                 Some(healed.json)
             }
             // A history alone is no damage.

@@ -3,16 +3,17 @@
 use super::heal;
 use crate::clock;
 use crate::error::{Error, Kind, Result};
-use crate::run::document;
 use crate::run::json::Json;
+use crate::run::roster;
 use crate::run::status::Status;
+use crate::store::Store;
 use crate::store::id::RunId;
-use crate::store::{Store, layout};
+use crate::stream::quote;
 
 /// One run of a list.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its id.
+    /// Its id, or, where it cannot have one, the name of its directory as a message shows it.
     pub id: String,
     /// Its document, or why it cannot be read.
     pub document: Result<Json, Error>,
@@ -68,9 +69,8 @@ pub fn runs(store: &Store, query: &Query) -> Result<Vec<Entry>> {
     if query.is_empty() {
         return Ok(Vec::new());
     }
-    let mut names = document::list(&layout::runs(store.root()))?;
-    names.sort();
-    let mut entries: Vec<Entry> = names.into_iter().filter_map(|name| entry(store, name)).collect();
+    let mut entries: Vec<Entry> =
+        roster::list(store)?.into_iter().filter_map(|listed| entry(store, listed)).collect();
     entries.retain(|entry| entry.document.as_ref().map_or(true, |run| query.selects(run)));
     if query.is_reverse() {
         sort_by_creation(&mut entries);
@@ -88,20 +88,23 @@ pub fn sort_by_creation(entries: &mut [Entry]) {
 
 /// `None` for what is no run: a directory without run.json, and one that was deleted. A directory whose name no run has
 /// may hold one all the same, which the original made.
-fn entry(store: &Store, name: String) -> Option<Entry> {
-    let run = match RunId::named(&name) {
-        Ok(run) => run,
-        Err(_) if !layout::runs(store.root()).join(&name).is_dir() => return None,
-        Err(error) => return Some(Entry { id: name, document: Err(error) }),
+fn entry(store: &Store, listed: roster::Entry) -> Option<Entry> {
+    let shown = |name: &std::ffi::OsStr| match name.to_str() {
+        Some(text) => text.to_owned(),
+        None => quote::masked(name.as_encoded_bytes()),
     };
-    match heal::load(store, &run) {
-        Ok(healed) => Some(Entry { id: name, document: Ok(healed.json) }),
-        Err(error) if error.kind() == Kind::NotFound => None,
-        Err(error) if !layout::run(store.root(), &run).is_dir() => {
-            // A file among the runs has no document either.
-            let _ = error;
-            None
+    match listed {
+        roster::Entry::Run(run) => match heal::load(store, &run) {
+            Ok(healed) => Some(Entry { id: run.to_string(), document: Ok(healed.json) }),
+            // It was deleted in between.
+            Err(error) if error.kind() == Kind::NotFound => None,
+            Err(error) => Some(Entry { id: run.to_string(), document: Err(error) }),
+        },
+        roster::Entry::Bare(_) | roster::Entry::Deleted(_) => None,
+        roster::Entry::Foreign(name) => {
+            let error = RunId::of_os(&name).err()?.hint("no command can name such a run");
+            Some(Entry { id: shown(&name), document: Err(error) })
         }
-        Err(error) => Some(Entry { id: name, document: Err(error) }),
+        roster::Entry::Unreachable(name, error) => Some(Entry { id: shown(&name), document: Err(error) }),
     }
 }

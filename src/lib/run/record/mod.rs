@@ -168,7 +168,8 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Json> {
 }
 
 fn missing(error: Error, store: &Store, run: &RunId) -> Error {
-    if error.kind() != Kind::NotFound {
+    // A file among the runs is none.
+    if error.kind() != Kind::NotFound && layout::run(store.root(), run).is_dir() {
         return error;
     }
     store.no_run(run).also("'run-record list' shows the runs of a store")
@@ -224,7 +225,8 @@ impl<'s> WriteLock<'s> {
     /// Reads the document for a change: as [`load`], and strictly, since what is read is written again.
     ///
     /// # Errors
-    /// As [`load`]; [`Kind::Damaged`] also for a key given twice, [`Kind::Refused`] for a format from the future.
+    /// As [`load`]; [`Kind::Damaged`] also for a key given twice and for the document of another run, [`Kind::Refused`] for a
+    /// format from the future.
     pub fn read(&self) -> Result<Json> {
         let path = layout::run_document(self.store.root(), &self.run);
         let bytes = read_document(&path).map_err(|error| missing(error, self.store, &self.run))?;
@@ -236,7 +238,7 @@ impl<'s> WriteLock<'s> {
                 .hint("take one of them out by hand"));
         }
         refuse_newer(&json, &self.run)?;
-        Ok(json)
+        stranger(&json, &self.run).map_or(Ok(json), Err)
     }
 
     /// Writes the document with the next revision, which it returns. The events that it follows are made durable first.
@@ -263,6 +265,17 @@ pub(in crate::run) fn tighten(store: &Store, run: &RunId) -> Result<()> {
     }
     fsio::set_mode(dir.as_fd(), fsio::DIR_MODE, path.as_os_str().as_encoded_bytes())
         .on("cannot make private", &path)
+}
+
+/// What is wrong with a document that says it is another run's: it was put here by hand, and a write would make it worse.
+#[must_use]
+pub fn stranger(document: &Json, run: &RunId) -> Option<Error> {
+    let id = document.get("id").and_then(Json::text).filter(|id| *id != run.as_str())?;
+    let (own, other) = (quote::name(run.as_str().as_bytes()), quote::name(id.as_bytes()));
+    Some(
+        Error::new(Kind::Damaged, format!("run.json of run {own} says that it is run {other}"))
+            .hint("put the right document there by hand"),
+    )
 }
 
 /// Refuses to write a document of a newer format (facts 10.9); reading one is allowed.

@@ -5,8 +5,11 @@
 //! ```
 //!
 //! `hash` is the SHA-256 of the compact JSON of the policy, in hex, with `hash` empty and `allowed_actions` sorted. Whether
-//! an empty `hash` is written or left out is not known; both are taken, and the first is made. Once a policy is stored it
-//! stays, so a wrong hash would stay as well: it is refused.
+//! an empty `hash` is written or left out is not known; both are taken, and the first is made.
+//!
+//! The facts do not say what is done with a wrong hash (1.3, 2.5, 8). A stored policy stays for the life of its run, and with
+//! it the hash, by which others tell what they were allowed to do: a wrong one could never be put right. So it is refused while
+//! nothing is lost by that. A policy of a later version may be hashed in another way; what is said of it is taken as it is.
 
 use crate::error::{Error, Result};
 use crate::run::json::Json;
@@ -14,6 +17,8 @@ use crate::store::hash;
 
 /// The member of run.json.
 pub const MEMBER: &str = "routing_policy";
+/// The version of a policy that is understood here.
+const VERSION: i64 = 1;
 /// The members of a policy, in the order in which they are hashed.
 const ORDER: &[&str] = &[
     "version",
@@ -26,12 +31,16 @@ const ORDER: &[&str] = &[
     "hash",
 ];
 
-/// Checks the hash of a document's policy that is about to be stored, and makes one where there is none.
+/// Checks the hash of a document's policy that is about to be stored, and makes one where there is none. A policy of a later
+/// version is left as it is.
 ///
 /// # Errors
 /// [`crate::error::Kind::Usage`] for a hash that is not that of the policy.
 pub fn seal(document: &mut Json) -> Result<()> {
     let Some(policy) = document.get_mut(MEMBER).filter(|policy| policy.is_object()) else { return Ok(()) };
+    if policy.get("version").and_then(Json::as_integer).is_some_and(|version| version > VERSION) {
+        return Ok(());
+    }
     let forms = forms(policy);
     let given = policy.text_of("hash").into_owned();
     if given.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::{WriteLock, revision};
 use crate::clock;
-use crate::error::{Error, Fact, Kind, Result};
+use crate::error::{Error, Fact, Result};
 use crate::run::companion::Teller;
 use crate::run::json::Json;
 use crate::run::status::Status;
@@ -136,7 +136,6 @@ pub fn change(
 ) -> Result<Receipt> {
     let mut teller = Teller::new(store, run);
     let (document, change) = under(&WriteLock::take(store, run)?, |document, now| {
-        refuse_stranger(document, run)?;
         expected.check(document)?;
         edit(document, now, &mut teller)
     })?;
@@ -162,23 +161,4 @@ pub fn under(lock: &WriteLock<'_>, edit: impl FnOnce(&mut Json, &str) -> Result<
         lock.write(&mut document)?;
     }
     Ok((document, change))
-}
-
-/// Refuses a document that says it is another run's: it was put here by hand, and a write would make it worse.
-///
-/// # Errors
-/// [`Kind::Damaged`].
-pub(in crate::run) fn refuse_stranger(document: &Json, run: &RunId) -> Result<()> {
-    match document.get("id").and_then(Json::text) {
-        Some(id) if id != run.as_str() => Err(Error::new(
-            Kind::Damaged,
-            format!(
-                "run.json of run {} says that it is run {}",
-                quote::name(run.as_str().as_bytes()),
-                quote::name(id.as_bytes())
-            ),
-        )
-        .hint("put the right document there by hand")),
-        _ => Ok(()),
-    }
 }

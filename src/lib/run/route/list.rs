@@ -27,13 +27,10 @@ pub struct Row {
 /// # Errors
 /// [`crate::error::Kind::Io`] when the runs cannot be listed.
 pub fn list(store: &Store, run: Option<&RunId>, states: &[State]) -> Result<Vec<Row>> {
-    let runs = match run {
-        Some(run) => vec![run.clone()],
-        None => roster::list(store)?.into_iter().filter_map(named).collect(),
-    };
     let mut rows = Vec::new();
-    for run in runs {
-        of_run(store, &run, &mut rows);
+    match run {
+        Some(run) => of_run(store, run, &mut rows),
+        None => roster::list(store)?.into_iter().for_each(|entry| of_entry(store, entry, &mut rows)),
     }
     let is_wanted = |decision: &Decision| states.is_empty() || states.contains(&decision.state);
     rows.retain(|row| row.content.as_ref().map_or(true, |(decision, _)| is_wanted(decision)));
@@ -44,11 +41,14 @@ pub fn list(store: &Store, run: Option<&RunId>, states: &[State]) -> Result<Vec<
     Ok(rows)
 }
 
-/// A run that commands can name and that is not deleted.
-fn named(entry: Entry) -> Option<RunId> {
+/// Those of a run that commands can name and that is not deleted.
+fn of_entry(store: &Store, entry: Entry, rows: &mut Vec<Row>) {
     match entry {
-        Entry::Run(run) | Entry::Bare(run) => Some(run),
-        Entry::Deleted(_) | Entry::Foreign(_) => None,
+        Entry::Run(run) | Entry::Bare(run) => of_run(store, &run, rows),
+        Entry::Unreachable(name, error) => {
+            rows.extend(RunId::of_os(&name).map(|run| Row { run, outcome: None, content: Err(error) }));
+        }
+        Entry::Deleted(_) | Entry::Foreign(_) => {}
     }
 }
 

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use super::access::{self, Writing};
 use super::json::Json;
-use super::record::{self, write};
+use super::record;
 use crate::clock;
 use crate::error::{Error, Fact, Kind, Result};
 use crate::store::Store;
@@ -244,7 +244,9 @@ pub fn is_held(store: &Store, run: &RunId) -> Result<bool> {
 /// The outcome that is meant, which the run must have reached. The caller holds the lock of the run's documents.
 fn reached(store: &Store, run: &RunId, wanted: Option<i64>) -> Result<i64> {
     let document = record::load(store, run)?;
-    write::refuse_stranger(&document, run)?;
+    if let Some(error) = record::stranger(&document, run) {
+        return Err(error);
+    }
     let present = record::outcomes(&document);
     let outcome = wanted.unwrap_or(present);
     if (1..=present).contains(&outcome) {
