@@ -165,12 +165,7 @@ fn fill_records(args: &Args, cli: &mut Cli) -> Result<()> {
     header.write(&mut out, framing);
     cli.out.write(&out);
     match fill(args, cli, &mut reader, &header) {
-        Ok(()) => {
-            let mut mark = Vec::new();
-            wire::write_end(&mut mark, framing);
-            cli.out.write(&mark);
-            Ok(())
-        }
+        Ok(()) => Ok(()),
         Err(error) => fail(args, cli, error),
     }
 }
@@ -184,14 +179,15 @@ fn fail(args: &Args, cli: &mut Cli, error: Error) -> Result<()> {
 }
 
 fn fill<R: Read>(args: &Args, cli: &mut Cli, reader: &mut Reader<BufReader<R>>, header: &Header) -> Result<()> {
+    // Before anything is made or found wrong once more: a stage before this one may have failed, or found the workspace to
+    // be the store.
+    let mut is_last = !advance(reader)?;
     let workspace = match &header.root {
         Some(root) => Workspace::open(root)?,
         None => cli.env.workspace(&args.workspace, RootArgs { yes_this_root: args.yes_this_root })?,
     };
     let store = cli.env.store(&args.store, workspace.path())?;
     let stores = args.write && !cli.env.captures_are_off();
-    // Before anything is made: a stage before this one may have failed, or found the workspace to be the store.
-    let mut is_last = !advance(reader)?;
     let pool = if stores { Some(Pool::create(&store)?) } else { Pool::open(&store)? };
     let run = cli.env.run_if_named(&args.run)?;
     let memory = run.as_ref().map(|run| layout::pool_seen(store.root(), run));
@@ -241,12 +237,19 @@ fn fill<R: Read>(args: &Args, cli: &mut Cli, reader: &mut Reader<BufReader<R>>, 
     if stores {
         recall.remember();
     }
-    let Some(writer) = &writer else { return Ok(()) };
-    let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
-    if let Some(rules) = &header.rules {
-        store_rules(&workspace, rules, writer)?;
+    if let Some(writer) = &writer {
+        let _pool_lock = pool.as_ref().map(|pool| pool.lock(Mode::Shared)).transpose()?;
+        if let Some(rules) = &header.rules {
+            store_rules(&workspace, rules, writer)?;
+        }
+        writer.commit()?;
     }
-    writer.commit()
+    // The next stage goes on while we close what we opened.
+    out.clear();
+    wire::write_end(&mut out, args.zero.framing());
+    cli.out.write(&out);
+    cli.out.flush();
+    Ok(())
 }
 
 /// Goes on to the next line of a record; `false` at the end of a complete stream.

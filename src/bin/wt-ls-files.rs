@@ -156,12 +156,13 @@ impl Place {
             }
             _ => None,
         };
-        // Head is sampled before the walk: what is published meanwhile makes the list stale.
+        let lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
+        // Head is sampled before the walk: what is published meanwhile makes the list stale. It is sampled under the lock, for
+        // which we may have waited until somebody had banked and restored.
         let head = match run {
             None => None,
             Some(run) => Some(History::new(&store, run).index()?.head.map_or(HeadMark::None, HeadMark::At)),
         };
-        let lock = workspace.lock(Mode::Shared, cli.env.inherited_lock(), store.patience())?;
         let outset = Outset::read(&workspace, args.limits.limits(&cli.env))?;
         for warning in &outset.warnings {
             cli.warn(warning);

@@ -270,4 +270,57 @@ test_a_capture_waits_for_a_restore_and_gives_up_in_time() {
 	expect 0 wt-lock -s -- env -u WT_LOCK_FD "$SCRIPTS/wt-capture" -q before
 }
 
+# at_publishing COMMAND: what the command ends with while a capture publishes, held by nothing that the capture holds.
+at_publishing() {
+	echo "$1" >>one
+	WT_TEST_HOOK="before-history-lock=WT_LOCK_FD= WT_LOCK_WAIT=0 $1; echo \$? >../ended" script wt-capture -q now >/dev/null
+	cat ../ended
+}
+
+test_a_capture_shares_the_lock_to_its_end() {
+	workspace
+	script wt-capture -q before >/dev/null
+	[ "$(at_publishing 'wt-lock -s -- true')" = 0 ] || fail "two captures"
+	[ "$(at_publishing 'wt-lock -x -- true')" = 6 ] || fail "a restore could begin"
+	expect 0 env WT_LOCK_WAIT=0 wt-lock -x -- true
+}
+
+test_a_capture_leaves_the_descriptors_of_its_caller_alone() {
+	workspace
+	script wt-capture -q before >/dev/null
+	exec 9>../lock
+	flock 9
+	[ "$(at_publishing 'flock -n ../lock true')" = 1 ] || fail "the caller's lock is gone"
+	exec 3>&9 4>&9 5>&9 6>&9 7>&9 8>&9
+	[ "$(at_publishing 'flock -n ../lock true')" = 1 ] || fail "the caller's lock is gone"
+	[ "$(at_publishing 'wt-lock -x -- true')" = 6 ] || fail "a restore could begin"
+}
+
+test_a_capture_that_is_killed_while_it_waits_is_none() {
+	workspace
+	mkfifo ../end
+	# shellcheck disable=SC2016 # the inner shell expands
+	flock -o . sh -c '
+		WT_LOCK_WAIT=20 $WT_SHELL "$SCRIPTS/wt-capture" killed >../end 2>../said &
+		exec 5<../end
+		until grep -q "waiting for workspace" ../said; do :; done
+		kill -9 $!
+		cat <&5' >../out
+	! grep -q 'were not enough' ../said || fail "it went on waiting: $(cat ../said)"
+	[ ! -s ../out ] || fail "an id: $(cat ../out)"
+	expect 1 wt-label -q killed
+}
+
+test_a_capture_of_what_cannot_be_locked_says_why() {
+	workspace
+	for root in ../nothing one; do
+		expect 2 script wt-capture -q before -C $root >../out 2>../said
+		[ "$(grep -c 'cannot open the workspace' ../said)" -eq 1 ] || fail "$(cat ../said)"
+	done
+	expect 5 script wt-capture -q before -C "$HOME" 2>../said
+	grep -q '^wt-ls-files: error: .* is the home directory' ../said || fail "$(cat ../said)"
+	! grep -q '^wt-hash-object' ../said || fail "said once more: $(cat ../said)"
+	expect 0 script wt-capture -q before -C "$HOME" --yes-this-root >/dev/null
+}
+
 "$TEST"

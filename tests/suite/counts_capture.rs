@@ -29,8 +29,8 @@ pub(super) fn settled() -> Sandbox {
     sandbox
 }
 
-/// A capture as the porcelain makes it: under its lock, from which the stages inherit.
-pub(super) const CAPTURE: &str = "wt-lock -s -- sh -c 'wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
+/// A capture as the porcelain makes it: the stages inherit a descriptor on which the first of them takes the lock.
+pub(super) const CAPTURE: &str = "sh -c 'exec 9<\"${WT_WORKSPACE:-.}\"; export WT_LOCK_FD=9:s?; wt-ls-files -z --records --dir-cache | wt-hash-object -w -z --stdin-records | wt-write-manifest -z --label \"$LABEL\"'";
 
 /// The effects on the store of a capture under a label.
 fn effects(sandbox: &Sandbox, label: &str) -> Vec<String> {
@@ -124,6 +124,27 @@ fn a_changed_file_is_read_once_and_costs_one_object() {
     let Some(calls) = calls(&sandbox, CAPTURE) else { return };
     let opened = count(&calls, |call| call.contains("open") && call.contains("versioned-"));
     assert_eq!(opened, 1);
+    sandbox.stored().check();
+}
+
+#[test]
+fn a_new_file_costs_what_reading_and_storing_it_takes() {
+    const NEW: usize = 240;
+    let sandbox = settled();
+    let Some(before) = calls(&sandbox, CAPTURE) else { return };
+    for number in 0..NEW {
+        sandbox.file(format!("new/{number}"), format!("new content {number}\n"));
+    }
+    sandbox.settle();
+    let Some(after) = calls(&sandbox, CAPTURE) else { return };
+    let each = |name: &str| {
+        let of_name = |calls: &[String]| count(calls, |call| call.contains(&format!(" {name}(")));
+        (of_name(&after) - of_name(&before)) / NEW
+    };
+    // Opened, examined, read, examined, closed; created, written, linked, closed. Beside that the look of the walk, one
+    // whether the pool has it, and one under the pool's lock that it has got it.
+    let found = ["openat", "fstat", "read", "write", "linkat", "close", "newfstatat"].map(each);
+    assert_eq!(found, [2, 2, 1, 1, 1, 2, 3]);
     sandbox.stored().check();
 }
 

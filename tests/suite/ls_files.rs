@@ -194,3 +194,25 @@ fn records_that_leave_while_the_walk_goes_on_are_those_of_a_finished_one() {
     assert!(failed.out().lines().last().unwrap().starts_with("#fail 7 "), "{}", failed.text());
     assert!(failed.err().contains("most of those seen below 'many'"), "{}", failed.err());
 }
+
+#[test]
+fn a_lock_that_is_due_is_taken_on_the_descriptor_that_the_caller_opened() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a", "1");
+    let taken = "exec 9<.; WT_LOCK_FD=9:s? wt-ls-files --records >$X/records; export WT_LOCK_WAIT=0;";
+    sandbox.sh(&format!("{taken} wt-lock -s -- true")).ok();
+    sandbox.sh(&format!("{taken} wt-lock -x -- true")).fails(6);
+    sandbox.sh(&format!("{taken} exec 9<&-; wt-lock -x -- true")).ok();
+    assert!(std::fs::read_to_string(sandbox.x("records")).unwrap().ends_with("#end\n"));
+    // It was promised to be there: without it each stage would lock for itself, and nobody the whole.
+    for wrong in ["", "exec 9</;", "exec 9<a;"] {
+        let ran = sandbox.sh(&format!("{wrong} WT_LOCK_FD=9:s? wt-ls-files --records"));
+        assert!(ran.err().contains("descriptor 9, which WT_LOCK_FD names, is not workspace"), "{}", ran.text());
+        ran.fails(6);
+    }
+    sandbox.sh("exec 9<.; WT_LOCK_FD=9:s? wt-lock -x -- true").fails(6);
+    let waits = "WT_LOCK_FD= wt-lock -x -- sh -c 'exec 9<.; WT_LOCK_WAIT=0 WT_LOCK_FD=9:s? wt-ls-files --records'";
+    let ran = sandbox.sh(waits);
+    assert!(ran.out().contains("#fail 6 "), "{}", ran.text());
+    ran.fails(6);
+}

@@ -117,6 +117,22 @@ fn objects_that_are_not_in_the_pool_are_found_before_anything_is_published() {
 }
 
 #[test]
+fn of_many_objects_the_first_that_is_missing_is_named() {
+    let sandbox = Sandbox::new();
+    for number in 0..600 {
+        sandbox.file(format!("f{number:03}"), format!("content {number}"));
+    }
+    sandbox.sh("stage_ls | stage_hash >$X/stream").ok();
+    for number in [599, 301, 7] {
+        std::fs::remove_file(sandbox.stored().object_of(format!("content {number}"))).unwrap();
+        let ran = sandbox.sh("stage_write --label l <$X/stream");
+        assert!(ran.err().contains(&format!(" of 'f{number:03}' is not in the pool")), "{}", ran.text());
+        ran.fails(4);
+    }
+    assert!(sandbox.stored().ids().is_empty() && sandbox.stored().index().labels.is_empty());
+}
+
+#[test]
 fn a_switched_off_capture_is_a_note_and_no_store() {
     let sandbox = Sandbox::new();
     sandbox.file("a", "1");

@@ -137,7 +137,8 @@ fn rewind_to(args: &Args, cli: &mut Cli, node: &str, run: RunId) -> Result<Statu
     let standstill = Standstill::of(&store, &run, Finished::Refused)?;
     let inherited = cli.env.inherited_lock();
     let lock = workspace.lock(Mode::Exclusive, inherited, store.patience())?;
-    let own = lock.own_descriptor().map(|fd| InheritedLock { fd: fd.as_raw_fd(), mode: Mode::Exclusive });
+    let own =
+        lock.own_descriptor().map(|fd| InheritedLock { fd: fd.as_raw_fd(), mode: Mode::Exclusive, is_due: false });
     let place = Place { workspace: &workspace, history: &history, inherited_lock: own.or(inherited) };
     let index = history.index()?;
     let stops = Stops::read(&store, &run)?;

@@ -16,7 +16,7 @@ use crate::history::change::Change;
 use crate::history::coverage::Selection;
 use crate::history::index::{Index, RowsUpdate};
 use crate::history::label;
-use crate::history::manifest::{Entry, Manifest};
+use crate::history::manifest::{Entry, Manifest, Node};
 use crate::store::engine_lock;
 use crate::store::fsio::document::Published;
 use crate::store::id::{Label, ObjectId, SnapshotId};
@@ -266,6 +266,28 @@ fn refuse_stale(header: &Header, index: &Index, is_same: bool) -> Result<()> {
         .with_fact(LOST_RACE, Fact::Text("stale".into())))
 }
 
+/// So few entries are checked by one thread.
+const CHECKED_ALONE_MAX: usize = 256;
+/// Threads that check: beyond that they only wait for each other.
+const CHECK_THREADS: usize = 4;
+
+/// Checks all entries in a few threads. Of several errors it is the first one in the order of the entries.
+fn side_by_side(entries: &[Entry], check: impl Fn(&Entry) -> Result<()> + Sync) -> Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(CHECK_THREADS);
+    if threads == 1 || entries.len() <= CHECKED_ALONE_MAX {
+        return entries.iter().try_for_each(check);
+    }
+    let check = &check;
+    std::thread::scope(|scope| {
+        let shares = entries.chunks(entries.len().div_ceil(threads));
+        let threads: Vec<_> = shares.map(|share| scope.spawn(move || share.iter().try_for_each(check))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<()>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().try_for_each(join)
+    })
+}
+
 /// Under the pool's lock: everything is there, then the manifest is published under an id above all others.
 fn publish(
     history: &History,
@@ -275,7 +297,7 @@ fn publish(
     news: &dyn News,
 ) -> Result<()> {
     let _pool_lock = pool.lock(Mode::Shared)?;
-    let mut check = |entry: &Entry, id: ObjectId, size: u64| {
+    let check = |entry: &Entry, id: ObjectId, size: u64| {
         if pool.size_of(id)? == Some(size) {
             return Ok(());
         }
@@ -283,17 +305,24 @@ fn publish(
         Err(Error::new(Kind::Damaged, format!("object {id} of {path} is not in the pool with {size} bytes"))
             .hint("run the whole capture again"))
     };
-    news.new_files(&mut check)?;
-    let mut old = head.map(|head| head.entries.iter().peekable());
-    for (entry, id, size) in manifest.files() {
-        // Both are sorted by path.
-        let same_path = old.as_mut().and_then(|old| {
-            while old.next_if(|old| old.path < entry.path).is_some() {}
-            old.peek().filter(|old| old.path == entry.path)
-        });
-        if same_path.is_none_or(|old| old.node != entry.node) {
-            check(entry, id, size)?;
+    news.new_files(&mut |entry, id, size| check(entry, id, size))?;
+    match head {
+        Some(head) => {
+            let mut old = head.entries.iter().peekable();
+            for (entry, id, size) in manifest.files() {
+                // Both are sorted by path.
+                while old.next_if(|old| old.path < entry.path).is_some() {}
+                let same_path = old.peek().filter(|old| old.path == entry.path);
+                if same_path.is_none_or(|old| old.node != entry.node) {
+                    check(entry, id, size)?;
+                }
+            }
         }
+        // All are new: thousands of looks, for which nobody has to wait twice as long.
+        None => side_by_side(&manifest.entries, |entry| match entry.node {
+            Node::File { hash, size } => check(entry, hash, size),
+            Node::Link { .. } | Node::Dir => Ok(()),
+        })?,
     }
     if let Some(rules) = manifest.coverage.rules_object()
         && pool.size_of(rules)?.is_none()

@@ -91,7 +91,7 @@ impl<'a> Presence<'a> {
             }
         }
         let key = key(id, size);
-        if shard.known.binary_search(&key).is_ok() {
+        if is_among(&shard.known, key) {
             return Ok(true);
         }
         self.wasted += 1;
@@ -160,6 +160,17 @@ impl Shard {
     }
 }
 
+/// Whether a sorted list has the key. Ids are spread evenly, so it stands a few places from where it would be if they were
+/// spread exactly: fewer misses of the processor's guesses and of its cache than halving the list.
+fn is_among(sorted: &[Key], key: Key) -> bool {
+    let place = (u128::from(key.0) * sorted.len() as u128) >> 64;
+    let (before, behind) = sorted.split_at(usize::try_from(place).unwrap_or(0).min(sorted.len()));
+    match behind.first() {
+        Some(first) if *first <= key => behind.iter().find(|other| **other >= key) == Some(&key),
+        _ => before.iter().rev().find(|other| **other <= key) == Some(&key),
+    }
+}
+
 fn key(id: ObjectId, size: u64) -> Key {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&id.as_bytes()[1..9]);
@@ -207,5 +218,26 @@ impl Memory {
             (number(&mut rest).unwrap_or(0), number(&mut rest).unwrap_or(0))
         });
         read.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_wherever_it_stands() {
+        let even: Vec<Key> = (0..300).map(|place| (place * (u64::MAX / 300), place)).collect();
+        let crowded: Vec<Key> = (0..300).map(|place| (u64::MAX - 3000 + place / 3 * 7, place)).collect();
+        let low: Vec<Key> = (0..300).map(|place| (place / 2, place)).collect();
+        for keys in [&even[..], &crowded, &low, &even[..1], &[]] {
+            for &(id, size) in even.iter().chain(&crowded).chain(&low) {
+                for key in [(id, size), (id, size + 1), (id.saturating_add(1), size), (id.saturating_sub(1), size)]
+                {
+                    assert_eq!(is_among(keys, key), keys.binary_search(&key).is_ok(), "{key:?}");
+                }
+            }
+            assert!(keys.iter().all(|key| is_among(keys, *key)));
+        }
     }
 }

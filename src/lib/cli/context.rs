@@ -93,17 +93,20 @@ impl Environment {
         })
     }
 
-    /// The workspace lock that `wt-lock` holds for us (`WT_LOCK_FD=<number>:<s or x>`).
+    /// The workspace lock that `wt-lock` holds for us (`WT_LOCK_FD=<number>:<s or x>`), or that a script wants held on a
+    /// descriptor that it opened (`<number>:<s or x>?`).
     #[must_use]
     pub fn inherited_lock(&self) -> Option<InheritedLock> {
         let value = self.get("WT_LOCK_FD")?;
         let (fd, mode) = value.to_str()?.split_once(':')?;
-        let mode = match mode {
-            "s" => Mode::Shared,
-            "x" => Mode::Exclusive,
+        let (mode, is_due) = match mode {
+            "s" => (Mode::Shared, false),
+            "x" => (Mode::Exclusive, false),
+            "s?" => (Mode::Shared, true),
+            "x?" => (Mode::Exclusive, true),
             _ => return None,
         };
-        Some(InheritedLock { fd: fd.parse().ok().filter(|fd| *fd >= 0)?, mode })
+        Some(InheritedLock { fd: fd.parse().ok().filter(|fd| *fd >= 0)?, mode, is_due })
     }
 
     fn home(&self) -> Option<PathBuf> {

@@ -28,7 +28,8 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("WT_LOCK_WAIT", "How many seconds to wait for a lock before giving up with exit code 6; 60 if not set."),
     (
         "WT_LOCK_FD",
-        "Set by wt-lock(1) for the command it runs: the lock that is held, which is then not taken again.",
+        "Set by wt-lock(1) for the command it runs: the lock that is held, which is then not taken again. wt-capture(1) sets it \
+         for its programs, too, of which the first takes the lock.",
     ),
     (
         "ITERION_WORKSPACE_TRACK",

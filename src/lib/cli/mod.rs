@@ -177,11 +177,12 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
     if let Some(status) = page::generate(page, &command) {
         return status;
     }
-    let parsed = without_backquotes(command)
+    let parsed = command
         .try_get_matches()
         .and_then(|matches| Ok((A::from_arg_matches(&matches)?, Common::from_arg_matches(&matches)?)));
     let (args, common) = match parsed {
         Ok(parsed) => parsed,
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => return show_help::<A>(page),
         Err(error) => return refuse_usage(page, &error),
     };
     let mut cli =
@@ -223,6 +224,14 @@ fn command<A: Args>(page: &'static Page) -> Command {
         .args_override_self(false);
     // Set last: deriving takes the comment on an options struct for the text of the program.
     Common::augment_args(A::augment_args(command)).about(page.about).long_about(None)
+}
+
+/// Shows the help that was asked for. Only here is it made as a terminal shows it: every start would pay for that.
+fn show_help<A: Args>(page: &'static Page) -> ExitCode {
+    match without_backquotes(command::<A>(page)).try_get_matches() {
+        Err(error) => refuse_usage(page, &error),
+        Ok(_) => ExitCode::SUCCESS,
+    }
 }
 
 /// The command with help texts as a terminal shows them: what the manual sets bold stands without its backquotes.

@@ -46,6 +46,20 @@ impl Lock {
     /// # Errors
     /// [`crate::error::Kind::Conflict`] when it was not had in time.
     pub fn on_descriptor(fd: OwnedFd, mode: Mode, what: &str, patience: Patience) -> Result<Self> {
+        Self::while_wanted(fd, mode, what, patience, &|| true)
+    }
+
+    /// Takes it as [`Lock::on_descriptor`] does, but waits only as long as somebody wants it.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Conflict`] when it was not had in time, or is not wanted any more.
+    pub fn while_wanted(
+        fd: OwnedFd,
+        mode: Mode,
+        what: &str,
+        patience: Patience,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         let begun = Instant::now();
         let mut pause = Duration::from_millis(1);
         let mut told = false;
@@ -60,6 +74,11 @@ impl Lock {
                     patience.limit.as_secs_f32()
                 ))
                 .hint("run the command again when the other one is done, or set WT_LOCK_WAIT to more seconds"));
+            }
+            if !is_wanted() {
+                return Err(Error::conflict(format!(
+                    "{what} was not locked: the process that asked for it has ended"
+                )));
             }
             if !told && waited >= SILENT {
                 told = true;

@@ -18,13 +18,15 @@ pub struct Workspace {
     inode: u64,
 }
 
-/// A workspace lock that a parent process holds for us: the descriptor's number and how it is locked.
+/// A workspace lock that a parent process has for us: the descriptor's number and how it is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InheritedLock {
     /// The number of the inherited descriptor.
     pub fd: i32,
-    /// How the parent holds it.
+    /// How the parent holds it, or wants it held.
     pub mode: lock::Mode,
+    /// Whether the parent only opened the descriptor: who needs the lock first takes it there, for all who have it open.
+    pub is_due: bool,
 }
 
 /// A held workspace lock, our own or our parent's.
@@ -112,7 +114,8 @@ impl Workspace {
     /// so nothing is written.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when it was not had in time, or when an inherited shared lock would have to become exclusive.
+    /// [`Kind::Conflict`] when it was not had in time, or when an inherited shared lock would have to become exclusive, or
+    /// when the descriptor on which it is due is not this root's.
     pub fn lock(
         &self,
         mode: lock::Mode,
@@ -120,7 +123,7 @@ impl Workspace {
         patience: Patience,
     ) -> Result<WorkspaceLock> {
         if let Some(parent) = inherited
-            && self.holds(parent)
+            && (if parent.is_due { self.take_due(parent, patience)? } else { self.holds(parent) })
         {
             if mode == lock::Mode::Exclusive && parent.mode == lock::Mode::Shared {
                 return Err(Error::conflict(format!(
@@ -134,14 +137,40 @@ impl Workspace {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd =
             rustix::fs::openat(&self.fd, ".", flags, Mode::empty()).on("cannot open the workspace", &self.path)?;
-        let what = format!("workspace {}", quote::path(&self.path));
-        Ok(WorkspaceLock { own: Some(Lock::on_descriptor(fd, mode, &what, patience)?) })
+        Ok(WorkspaceLock { own: Some(Lock::on_descriptor(fd, mode, &self.name(), patience)?) })
+    }
+
+    /// What it is called where somebody waits for it.
+    fn name(&self) -> String {
+        format!("workspace {}", quote::path(&self.path))
     }
 
     /// Whether the inherited descriptor is this root and really locked: asking again for what is held changes nothing.
     fn holds(&self, parent: InheritedLock) -> bool {
-        let Ok(fd) = crate::sys::duplicate_inherited(parent.fd) else { return false };
-        rustix::fs::fstat(&fd).is_ok_and(|stat| (stat.st_dev, stat.st_ino) == self.identity())
-            && lock::try_flock(fd.as_fd(), parent.mode).unwrap_or(false)
+        self.inherited_root(parent.fd).is_some_and(|fd| lock::try_flock(fd.as_fd(), parent.mode).unwrap_or(false))
+    }
+
+    /// Takes the lock on the inherited descriptor, where it stays when ours is closed: the lock is that of the open file.
+    /// The parent relies on that, so a descriptor that is not this root is an error. Nobody wants the lock any more when the
+    /// parent has ended.
+    fn take_due(&self, parent: InheritedLock, patience: Patience) -> Result<bool> {
+        let Some(fd) = self.inherited_root(parent.fd) else {
+            return Err(Error::conflict(format!(
+                "descriptor {}, which WT_LOCK_FD names, is not workspace {}",
+                parent.fd,
+                quote::path(&self.path)
+            ))
+            .hint("if its directory was replaced meanwhile, run the command again; otherwise unset WT_LOCK_FD"));
+        };
+        let asked_by = rustix::process::getppid();
+        let is_wanted = || rustix::process::getppid() == asked_by;
+        Lock::while_wanted(fd, parent.mode, &self.name(), patience, &is_wanted).map(|_| true)
+    }
+
+    /// A duplicate of the inherited descriptor, if it is this root.
+    fn inherited_root(&self, fd: i32) -> Option<OwnedFd> {
+        let fd = crate::sys::duplicate_inherited(fd).ok()?;
+        let stat = rustix::fs::fstat(&fd).ok()?;
+        ((stat.st_dev, stat.st_ino) == self.identity()).then_some(fd)
     }
 }

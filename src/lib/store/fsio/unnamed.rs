@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, CWD, OFlags};
 use rustix::io::Errno;
@@ -18,16 +19,23 @@ use crate::store::seam::tape::{Field, note};
 /// Creates a file without a name on the file system of `dir`; `None` where that cannot be done, and a temporary name has
 /// to do.
 ///
+/// The umask and an access control list of `dir` can only take bits of the mode away. Whoever creates many files in one
+/// directory passes the same `is_whole` with all: once a mode came out as it was asked for, it is not looked at again.
+///
 /// # Errors
 /// What the operating system said.
-pub fn create(dir: BorrowedFd<'_>, mode: u32) -> io::Result<Option<File>> {
+pub fn create(dir: BorrowedFd<'_>, mode: u32, is_whole: &AtomicBool) -> io::Result<Option<File>> {
     point("create", shown(b"unnamed"))?;
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
     match rustix::fs::openat(dir, ".", flags, permission_bits(mode)) {
         Ok(fd) => {
             // As for a file with a name, whatever the umask. It is looked at first: a change is a write to the journal.
-            if rustix::fs::fstat(&fd)?.st_mode & 0o7777 != mode & 0o777 {
-                rustix::fs::fchmod(&fd, permission_bits(mode))?;
+            if !is_whole.load(Ordering::Relaxed) {
+                if rustix::fs::fstat(&fd)?.st_mode & 0o7777 == mode & 0o777 {
+                    is_whole.store(true, Ordering::Relaxed);
+                } else {
+                    rustix::fs::fchmod(&fd, permission_bits(mode))?;
+                }
             }
             note("unnamed", &[Field::Fd(dir), Field::Fd(fd.as_fd()), Field::Number(mode.into())]);
             Ok(Some(fd.into()))

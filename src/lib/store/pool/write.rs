@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{Pool, object_name};
@@ -53,6 +53,8 @@ pub struct PoolWriter<'a> {
     state: Mutex<State>,
     /// How many more files may be held open without a name.
     unnamed_left: AtomicUsize,
+    /// Whether files without a name get their mode here without more ado.
+    mode_is_whole: AtomicBool,
     /// Whether each shard was there when it was first asked for.
     shards: [OnceLock<bool>; 256],
 }
@@ -72,6 +74,8 @@ struct State {
     /// Objects that were there, but so young that their bytes may not be on the disk.
     young: HashSet<ObjectId>,
     new_bytes: u64,
+    /// What has its name by now, still open: closing thousands of files takes time, and nobody is to wait for it.
+    published: Vec<Vec<(ObjectId, Temp)>>,
 }
 
 impl<'a> PoolWriter<'a> {
@@ -85,6 +89,7 @@ impl<'a> PoolWriter<'a> {
             trusts_existing: true,
             state: Mutex::default(),
             unnamed_left: AtomicUsize::new(limit.min(OPEN_FILES_MAX)),
+            mode_is_whole: AtomicBool::new(false),
             shards: [const { OnceLock::new() }; 256],
         }
     }
@@ -247,7 +252,8 @@ impl<'a> PoolWriter<'a> {
         let failed = || layout::pool(self.pool.store.root());
         let take = |left: usize| left.checked_sub(1);
         if self.unnamed_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
-            let created = fsio::unnamed::create(pool, FILE_MODE).on("cannot write to the pool", failed())?;
+            let created = fsio::unnamed::create(pool, FILE_MODE, &self.mode_is_whole)
+                .on("cannot write to the pool", failed())?;
             if let Some(file) = created {
                 return Ok((None, file));
             }
@@ -281,17 +287,23 @@ impl<'a> PoolWriter<'a> {
         }
     }
 
-    /// Flushes everything staged and gives it its names. The caller holds the pool's lock.
+    /// Flushes everything staged and gives it its names; the files are closed with the writer. The caller holds the pool's
+    /// lock.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`]; objects that have their names by then are whole.
     pub fn commit(&self) -> Result<()> {
-        let mut state = std::mem::take(&mut *self.state());
-        let staged: Vec<(ObjectId, Temp)> = state.staged.drain().collect();
-        let done = self.publish(&staged, &state.young);
+        let (staged, young) = {
+            let mut state = self.state();
+            state.new_bytes = 0;
+            (std::mem::take(&mut state.staged), std::mem::take(&mut state.young))
+        };
+        let staged: Vec<(ObjectId, Temp)> = staged.into_iter().collect();
+        let done = self.publish(&staged, &young);
         if done.is_err() {
             staged.iter().for_each(|(_, temp)| self.discard(temp));
         }
+        self.state().published.push(staged);
         done.on("cannot write to the pool", layout::pool(self.pool.store.root()))
     }
 
