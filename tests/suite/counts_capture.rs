@@ -145,6 +145,11 @@ fn a_new_file_costs_what_reading_and_storing_it_takes() {
     // whether the pool has it, and one under the pool's lock that it has got it.
     let found = ["openat", "fstat", "read", "write", "linkat", "close", "newfstatat"].map(each);
     assert_eq!(found, [2, 2, 1, 1, 1, 2, 3]);
+    // The table of open files is made large enough while there is one thread: later all of them would wait each time.
+    let number = |call: &str| call.split_once("F_DUPFD_CLOEXEC, ")?.1.split(')').next()?.parse::<usize>().ok();
+    let enlarged = after.iter().position(|call| number(call).is_some_and(|number| number > NEW));
+    let created = after.iter().position(|call| call.contains("O_TMPFILE"));
+    assert!(enlarged.is_some() && enlarged < created, "{enlarged:?} {created:?}");
     sandbox.stored().check();
 }
 

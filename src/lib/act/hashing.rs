@@ -105,6 +105,9 @@ impl Hashing<'_> {
                 }
             }
         };
+        if let Some(pool) = self.pool {
+            pool.expect(grains.len() * GRAIN);
+        }
         let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX);
         std::thread::scope(|scope| {
             for _ in 1..threads.min(grains.len()) {

@@ -45,6 +45,16 @@ pub fn create(dir: BorrowedFd<'_>, mode: u32, is_whole: &AtomicBool) -> io::Resu
     }
 }
 
+/// Makes room for so many open files of this process at once, before it has several threads. The table of open files doubles
+/// when it is full, and the kernel lets all threads wait until nobody can see the old one any more: milliseconds each time.
+///
+/// It is only a matter of time, so it does not matter if it cannot be done. `fd` is any open file.
+pub fn expect_open(fd: BorrowedFd<'_>, files: usize) {
+    if let Ok(number) = i32::try_from(files) {
+        let _ = rustix::io::fcntl_dupfd_cloexec(fd, number);
+    }
+}
+
 /// Gives a file without a name its first one, failing with `EEXIST` if that is taken.
 ///
 /// # Errors

@@ -51,7 +51,8 @@ pub struct PoolWriter<'a> {
     pool: &'a Pool,
     trusts_existing: bool,
     state: Mutex<State>,
-    /// How many more files may be held open without a name.
+    /// How many files may be held open without a name, and how many more.
+    unnamed_max: usize,
     unnamed_left: AtomicUsize,
     /// Whether files without a name get their mode here without more ado.
     mode_is_whole: AtomicBool,
@@ -83,12 +84,15 @@ impl<'a> PoolWriter<'a> {
     #[must_use]
     pub fn new(pool: &'a Pool) -> Self {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let limit = limit.map_or(OPEN_FILES_MAX, |limit| usize::try_from(limit / 2).unwrap_or(OPEN_FILES_MAX));
+        let unnamed_max = limit
+            .map_or(OPEN_FILES_MAX, |limit| usize::try_from(limit / 2).unwrap_or(OPEN_FILES_MAX))
+            .min(OPEN_FILES_MAX);
         Self {
             pool,
             trusts_existing: true,
             state: Mutex::default(),
-            unnamed_left: AtomicUsize::new(limit.min(OPEN_FILES_MAX)),
+            unnamed_max,
+            unnamed_left: AtomicUsize::new(unnamed_max),
             mode_is_whole: AtomicBool::new(false),
             shards: [const { OnceLock::new() }; 256],
         }
@@ -101,6 +105,17 @@ impl<'a> PoolWriter<'a> {
         // What is there is replaced, which takes a rename.
         (writer.trusts_existing, writer.unnamed_left) = (false, AtomicUsize::new(0));
         writer
+    }
+
+    /// Prepares for so many new objects, before several threads put them.
+    pub fn expect(&self, objects: usize) {
+        // Whatever else is open: the directories of the pool and the workspace, what each thread reads.
+        const OTHERS: usize = 512;
+        let left = self.unnamed_left.load(Ordering::Relaxed);
+        if left > 0 {
+            let open = self.unnamed_max.saturating_sub(left);
+            fsio::unnamed::expect_open(self.pool.dir.as_fd(), open + objects.min(left) + OTHERS);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
