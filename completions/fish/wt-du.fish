@@ -8,7 +8,7 @@ file\t''
 extension\t''"
 complete -c wt-du -l depth -d 'With --by dir: how many components deep [default: 1]' -r
 complete -c wt-du -l warn-bytes -d 'Warn if the pool holds more than this; K, M and G are understood' -r
-complete -c wt-du -l all-runs -d 'Count all runs of the store, also where --run or WT_RUN names one'
+complete -c wt-du -l all-runs -d 'Count all runs of the store, also where WT_RUN names one'
 complete -c wt-du -l growth -d 'What each snapshot brought'
 complete -c wt-du -l retention -d 'What some ways to forget would free'
 complete -c wt-du -l json -d 'Write JSON lines; an error is also written as {"error":{...}}'

@@ -82,7 +82,7 @@ struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// The runs
-    #[arg(value_name = "RUN", required_unless_present = "prune_tombstones")]
+    #[arg(value_name = "RUN", required_unless_present_any = ["prune_tombstones", "older_than"])]
     runs: Vec<OsString>,
 }
 

@@ -32,7 +32,7 @@ static PAGE: Page = Page {
         (2, "not a path below the workspace"),
         (4, "the list is cut short"),
     ],
-    environment: &["WT_WORKSPACE", "WT_STORE", "ITERION_HOME"],
+    environment: &["WT_WORKSPACE", "WT_STORE", "ITERION_HOME", "HOME"],
     examples: &[
         Example { text: "Why is a file not captured?", script: "wt-check-ignore -v build/out.o" },
         Example {

@@ -51,6 +51,7 @@ static PAGE: Page = Page {
         "WT_STORE",
         "WT_RUN",
         "ITERION_HOME",
+        "HOME",
         "ITERION_WORKSPACE_MAX_FILE_MB",
         "WT_LOCK_WAIT",
         "NO_COLOR",

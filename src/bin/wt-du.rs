@@ -22,7 +22,7 @@ static PAGE: Page = Page {
         "--retention [--run ID]",
     ],
     description: "Counts the contents that snapshots name, each once. `--by` says what a row stands for; `--run`, or \
-        `WT_RUN`, counts one run only, unless `--all-runs` is given. What is unique to a row is named by nothing else in the store: that much would be free if only it went.\n\n\
+        `WT_RUN` unless `--all-runs` is given, counts one run only. What is unique to a row is named by nothing else in the store: that much would be free if only it went.\n\n\
         `--growth` shows what each snapshot of a run's chain brought that none before it had, oldest first, on a terminal \
         with a bar. `--retention` shows what some choices of wt-forget(1) options would free.\n\n\
         Only the contents of files of workspaces are counted, not manifests, events and other documents of a run; \
@@ -63,8 +63,8 @@ struct Args {
     store: StoreArgs,
     #[command(flatten)]
     run: RunArgs,
-    /// Count all runs of the store, also where --run or `WT_RUN` names one
-    #[arg(long, conflicts_with_all = ["growth", "retention"])]
+    /// Count all runs of the store, also where `WT_RUN` names one
+    #[arg(long, conflicts_with_all = ["run", "growth", "retention"])]
     all_runs: bool,
     /// What a row stands for
     #[arg(long, value_enum, default_value = "run", conflicts_with_all = ["growth", "retention"])]

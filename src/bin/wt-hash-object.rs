@@ -50,7 +50,15 @@ static PAGE: Page = Page {
         (7, "more new content than --max-new-bytes"),
         (8, "the pool cannot be written"),
     ],
-    environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "WT_FSYNC", "WT_LOCK_WAIT", "ITERION_WORKSPACE_TRACK"],
+    environment: &[
+        "WT_WORKSPACE",
+        "WT_STORE",
+        "WT_RUN",
+        "WT_FSYNC",
+        "WT_LOCK_WAIT",
+        "ITERION_WORKSPACE_TRACK",
+        "HOME",
+    ],
     examples: &[
         Example { text: "The id of a file, as sha256sum(1) gives it:", script: "wt-hash-object src/main.c" },
         Example { text: "Store what comes down a pipe:", script: "echo hello | wt-hash-object -w --stdin" },

@@ -27,7 +27,7 @@ static PAGE: Page = Page {
         (6, "the lock was not had in time, or is only shared by the calling process"),
         (0, "the command ended so; any other code of the command is passed on too"),
     ],
-    environment: &["WT_WORKSPACE", "WT_LOCK_WAIT", "WT_LOCK_FD"],
+    environment: &["WT_WORKSPACE", "WT_LOCK_WAIT", "WT_LOCK_FD", "HOME"],
     examples: &[Example {
         text: "See two things at one moment:",
         script: "wt-lock -x -- sh -c 'wt-ls-files | wc -l; wt-ls-files --gaps'",

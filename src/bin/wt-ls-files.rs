@@ -54,6 +54,7 @@ static PAGE: Page = Page {
         "WT_STORE",
         "WT_RUN",
         "ITERION_HOME",
+        "HOME",
         "ITERION_WORKSPACE_MAX_FILE_MB",
         "ITERION_WORKSPACE_TRACK",
     ],

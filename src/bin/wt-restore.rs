@@ -53,7 +53,16 @@ static PAGE: Page = Page {
         (6, "a lock was not had in time; nothing was changed"),
         (8, "an error of the system; some files may be restored and others not, each of them whole"),
     ],
-    environment: &["WT_WORKSPACE", "WT_STORE", "WT_RUN", "WT_FSYNC", "WT_LOCK_WAIT", "WT_LOCK_FD", "ITERION_HOME"],
+    environment: &[
+        "WT_WORKSPACE",
+        "WT_STORE",
+        "WT_RUN",
+        "WT_FSYNC",
+        "WT_LOCK_WAIT",
+        "WT_LOCK_FD",
+        "ITERION_HOME",
+        "HOME",
+    ],
     examples: &[
         Example { text: "What would a restore do?", script: "wt-restore --run demo --dry-run before" },
         Example {

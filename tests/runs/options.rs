@@ -48,6 +48,8 @@ fn an_option_that_does_not_apply_is_refused() {
         &["wt-label", "--run", "r", "l", "--while-running"],
         &["wt-du", "--growth", "--warn-bytes", "1M"],
         &["wt-du", "--growth", "--depth", "2"],
+        &["wt-du", "--all-runs", "--run", "r"],
+        &["run-record", "get", "--raw", "--json", "--run", "r"],
     ] {
         let done = sandbox.call(line);
         assert!(done.err.contains("cannot be used with"), "{line:?}: {}", done.err);
@@ -62,6 +64,11 @@ fn an_option_that_does_not_apply_is_refused() {
     ] {
         sandbox.call(line).says(2, said);
     }
+    // WT_RUN is no option.
+    sandbox.sh("WT_RUN=r wt-du --all-runs").ends(0);
+    let done = sandbox.call(&["run-delete", "--older-than", "1d"]);
+    assert!(done.err.contains("--prune-tombstones") && !done.err.contains("RUN"), "{}", done.err);
+    done.ends(2);
     // What a dry run is told is checked as if it were none.
     sandbox.make("f", "failed", "");
     let delegate = ["run-record", "delegate", "--dry-run", "--fingerprint", "x", "--run", "f"];

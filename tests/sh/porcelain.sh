@@ -90,6 +90,51 @@ test_what_no_bank_can_hold_is_left_and_named() {
 	grep -q '^keep:oversized	one$' ../report || fail "the path is named"
 }
 
+# Whoever is somewhere else, or has another store, finds the snapshot with it as well.
+test_a_command_to_copy_names_workspace_and_store_as_they_were_named() {
+	workspace
+	mkdir "$SCRATCH/it's there" && cd "$SCRATCH"
+	set -- -C ws --store "it's there" --run 'r'
+	script wt-capture "$@" -q before >/dev/null
+	echo changed >ws/one
+	script wt-undo "$@" before >out 2>said
+	grep -qF "this undoes it: wt-undo -C ws --store 'it'\\''s there' --run r " said || fail "$(cat said)"
+	(unset WT_RUN && sh -c "$(sed -n 's/.*this undoes it: //p' said)") >out 2>answer || fail "$(cat answer)"
+	[ "$(cat ws/one)" = changed ] || fail "it did not undo it"
+	script wt-run-node "$@" node -- sh -c 'echo made >ws/made; exit 1' 2>said && fail "a status"
+	grep -qF "wt-rewind -C ws --store 'it'\\''s there' --run r --node node --iter 0" said || fail "$(cat said)"
+	(unset WT_RUN && sh -c "$(sed -n 's/.*this takes it back: //p' said)") >out 2>answer || fail "$(cat answer)"
+	[ ! -e ws/made ] || fail "it did not take it back"
+}
+
+test_a_node_that_is_not_marked_cannot_be_taken_back() {
+	workspace
+	expect 1 env ITERION_WORKSPACE_TRACK=off "$SCRIPTS/wt-run-node" node -- false 2>../said
+	grep -q "ended with status 1" ../said || fail "$(cat ../said)"
+	! grep -q 'takes it back' ../said || fail "$(cat ../said)"
+}
+
+test_an_empty_place_is_none() {
+	workspace
+	for option in --store= --run= '--store ' '--run ' '-C '; do
+		name=${option%?}
+		for what in wt-capture wt-bank wt-undo 'wt-boundary gate' 'wt-run-node n -- true'; do
+			case $option in *=) set -- "$option" ;; *) set -- "$name" '' ;; esac
+			# shellcheck disable=SC2086 # a script and its arguments
+			expect 2 script ${what%% *} "$@" ${what#"${what%% *}"} x 2>../said
+			grep -q "option '$name' needs a value" ../said || fail "$what: $(cat ../said)"
+		done
+	done
+	[ ! -e "$HOME/.iterion" ] || fail "a refused command made a store"
+}
+
+test_a_label_that_exists_says_what_moves_it() {
+	workspace
+	script wt-capture -q good >/dev/null
+	expect 6 script wt-capture -q --label-create good 2>../said
+	grep -q 'without --label-create' ../said || fail "$(cat ../said)"
+}
+
 test_options_that_do_not_exist_are_refused() {
 	workspace
 	expect 2 script wt-capture --nonsense
@@ -105,7 +150,10 @@ test_options_that_do_not_exist_are_refused() {
 
 test_help_is_on_standard_output() {
 	for name in wt wt-capture wt-bank wt-undo wt-boundary wt-run-node; do
-		script "$name" --help | grep -q "^usage: $name " || fail "help of $name"
+		script "$name" --help >help
+		grep -q "^usage: $name " help || fail "help of $name"
+		[ "$(sed -n '3,$p' help | wc -L)" -le 80 ] || fail "help of $name is too wide"
+		[ "$name" = wt ] || grep -q -- '--yes-this-root' help || fail "help of $name"
 	done
 }
 
@@ -114,12 +162,13 @@ test_the_dispatcher_finds_programs_and_scripts() {
 	id=$(script wt capture -q before)
 	[ "$(script wt label before)" = "$id" ] || fail "wt label"
 	[ "$(script wt wt-label before)" = "$id" ] || fail "wt wt-label"
-	script wt help | grep -q '^  capture  *captures the workspace' || fail "what a script does"
+	script wt help | grep -q '^  capture  *capture the workspace' || fail "what a script does"
 	script wt run-node --help | grep -q '^usage: wt-run-node' || fail "it runs, too"
 	! script wt help | grep -q setup || fail "what is no command"
-	script wt help | grep -q '^  run-node  *runs a command' || fail "a script that is called as programs are"
+	script wt help | grep -q '^  run-node  *run a command' || fail "a script that is called as programs are"
 	script wt help | grep -q '^  run-record  *[a-z]' || fail "what another program does"
 	script wt help | grep -q '^  restore  *[a-z]' || fail "the list of commands"
+	expect 2 script wt help log extra
 }
 
 test_leading_dashes_and_odd_names_pass() {

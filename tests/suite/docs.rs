@@ -233,6 +233,32 @@ fn subcommands_of(help: &str) -> Vec<&str> {
     lines.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
 }
 
+/// 'wt help' shows the second line of a script; README.md, the NAME of its page.
+#[test]
+fn a_script_and_its_page_say_alike_what_it_does() {
+    for script in porcelain() {
+        let text = read(&format!("porcelain/{script}"));
+        let said = text.lines().nth(1).and_then(|line| line.strip_prefix("# ")?.strip_suffix('.'));
+        let name = plain(section(&read(&format!("man/{script}.1")), "NAME").first().unwrap());
+        assert_eq!(
+            said.map(|said| said.replacen(": ", " - ", 1)),
+            Some(name),
+            "the second line of porcelain/{script}"
+        );
+    }
+}
+
+/// Only a page whose program can be told to take any workspace says so.
+#[test]
+fn only_pages_of_programs_that_have_it_name_yes_this_root() {
+    for program in programs() {
+        let page = plain(&read(&format!("man/{program}.1")));
+        let is_named = section(&page, "ENVIRONMENT").iter().any(|line| line.contains("--yes-this-root"));
+        let has_it = section(&page, "OPTIONS").contains(&"--yes-this-root");
+        assert_eq!(is_named, has_it, "man/{program}.1");
+    }
+}
+
 #[test]
 fn every_page_that_is_pointed_to_exists() {
     let pages: BTreeSet<_> = names_in("man").iter().map(|file| page_name(file)).collect();

@@ -41,11 +41,14 @@ fn rows_of_every_kind_count_contents_once() {
 #[test]
 fn a_run_that_the_environment_names_does_not_hide_the_others() {
     let box_ = store();
-    let own = box_.run("wt-du", &["--run", "r"]);
-    assert!(own.err.contains("130 bytes of contents in all, each counted once, in run 'r'"), "{own:?}");
-    let all = box_.run("wt-du", &["--run", "r", "--all-runs"]);
-    assert!(all.err.contains("137 bytes of contents in all"), "{all:?}");
-    assert_eq!(all.ok().lines().count(), 2);
+    let told = |args: &[&str]| box_.command("wt-du").args(args).env("WT_RUN", "r").output().unwrap();
+    let own = String::from_utf8(told(&[]).stderr).unwrap();
+    assert!(own.contains("130 bytes of contents in all, each counted once, in run 'r'"), "{own}");
+    let all = told(&["--all-runs"]);
+    let said = String::from_utf8(all.stderr).unwrap();
+    assert!(all.status.success() && said.contains("137 bytes of contents in all"), "{said}");
+    assert_eq!(String::from_utf8(all.stdout).unwrap().lines().count(), 2);
+    let _ = box_.run("wt-du", &["--run", "r", "--all-runs"]).exits(2);
     let _ = box_.run("wt-du", &["--all-runs", "--growth"]).exits(2);
 }
 

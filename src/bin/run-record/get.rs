@@ -23,7 +23,7 @@ pub(crate) struct PointerArgs {
     #[arg(value_name = "POINTER", default_value = "", hide_default_value = true)]
     pointer: String,
     /// Print a text without quotes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     raw: bool,
 }
 

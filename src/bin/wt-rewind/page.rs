@@ -53,6 +53,7 @@ pub(crate) static PAGE: Page = Page {
         "WT_LOCK_WAIT",
         "WT_LOCK_FD",
         "ITERION_HOME",
+        "HOME",
         "ITERION_WORKSPACE_MAX_FILE_MB",
         "ITERION_WORKSPACE_TRACK",
     ],

@@ -214,7 +214,7 @@ fn wanted_labels(index: &Index, wishes: &[LabelWish]) -> Result<Vec<String>> {
                         quote::name(label.as_str().as_bytes()),
                         quote::name(id.as_bytes())
                     ))
-                    .hint("choose another label, or set it with --label"));
+                    .hint("choose another label, or name this one without --label-create to move it"));
                 }
                 label.to_string()
             }

@@ -23,7 +23,7 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
         "ITERION_HOME",
         "Where stores are that nothing else names: in `projects/` below it. Without it, `.iterion` in the home directory.",
     ),
-    ("HOME", "The home directory. It is never taken as a workspace without `--yes-this-root`."),
+    ("HOME", "The home directory."),
     ("WT_FSYNC", "With `off`, nothing is flushed to the disk: for stores that one can lose. Otherwise `on`."),
     ("WT_LOCK_WAIT", "How many seconds to wait for a lock before giving up with exit code 6; 60 if not set."),
     (
@@ -46,6 +46,9 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ),
     ("NO_COLOR", "If set, output is never coloured."),
 ];
+
+/// What HOME means besides to a program that has [`RootArgs`].
+const HOME_IS_NO_WORKSPACE: &str = " It is never taken as a workspace without `--yes-this-root`.";
 
 /// Exit codes that all programs share; a page that has its own text for one of them leaves it out here.
 const SHARED_EXIT: &[(u8, &str)] = &[
@@ -87,7 +90,7 @@ pub fn page(page: &Page, command: &Command) -> Result<String, String> {
         roff::paragraphs(&mut out, page.output);
     }
     exit_status(&mut out, page);
-    environment(&mut out, page)?;
+    environment(&mut out, page, &command)?;
     examples(&mut out, page);
     see_also(&mut out, page);
     Ok(out)
@@ -213,7 +216,7 @@ fn exit_status(out: &mut String, page: &Page) {
     }
 }
 
-fn environment(out: &mut String, page: &Page) -> Result<(), String> {
+fn environment(out: &mut String, page: &Page, command: &Command) -> Result<(), String> {
     if page.environment.is_empty() {
         return Ok(());
     }
@@ -224,7 +227,10 @@ fn environment(out: &mut String, page: &Page) -> Result<(), String> {
             .find(|(known, _)| known == name)
             .ok_or_else(|| format!("{name} is not in the table of environment variables in src/lib/cli/man.rs"))?;
         let _ = writeln!(out, ".TP\n{}", bold(name));
-        roff::paragraph(out, text);
+        // Only who goes into a workspace refuses one, and can be told not to.
+        let goes_in = command.get_arguments().any(|arg| arg.get_id() == "yes_this_root");
+        let root = if *name == "HOME" && goes_in { HOME_IS_NO_WORKSPACE } else { "" };
+        roff::paragraph(out, &format!("{text}{root}"));
     }
     Ok(())
 }
