@@ -12,9 +12,11 @@ use workspacetrack::error::{Error, Kind, Result};
 use workspacetrack::history::History;
 use workspacetrack::history::json;
 use workspacetrack::store::id::{Label, SnapshotId};
+use workspacetrack::store::lock::Mode;
 use workspacetrack::stream::recordset::Outcome;
 use workspacetrack::stream::wire::{self, Frame, Reader};
 use workspacetrack::stream::{Framing, quote};
+use workspacetrack::tree::root::Workspace;
 
 static PAGE: Page = Page {
     name: "wt-write-manifest",
@@ -121,6 +123,10 @@ fn run(args: Args, cli: &mut Cli) -> Result<Status> {
     }
     let is_failed = matches!(read, Read::Read(Outcome::Failed(..)));
     let root = root.filter(|_| !is_failed).unwrap_or_else(|| cli.env.workspace_path(&args.workspace));
+    if let Some(parent) = cli.env.inherited_lock().filter(|parent| parent.is_due && !is_failed) {
+        // The script opened the workspace and the first stage may have waited for its lock: it must be what has that name still.
+        let _ = Workspace::open(&root)?.lock(Mode::Shared, Some(parent), cli.env.settings()?.patience)?;
+    }
     let history = history(&args, cli, &root)?;
     let mut captured = match capture(&history, read, &request) {
         Err(error) if args.again && error.facts().iter().any(|(fact, _)| *fact == LOST_RACE) => {

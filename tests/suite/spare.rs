@@ -89,7 +89,8 @@ fn a_label_writes_the_end_of_the_spare_and_nothing_before_it() {
     check(&sandbox, &["first", "one", "two"]);
     let made = effects(&sandbox, "WT_FSYNC=on wt-label three first");
     let kinds: Vec<&str> = made.iter().map(|effect| effect.split(' ').next().unwrap()).collect();
-    assert_eq!(kinds[1..6], ["write", "flush", "chmod", "exchange", "flush-dir"], "{made:?}");
+    let expected = ["flush-dir", "write", "flush", "chmod", "exchange", "flush-dir"];
+    assert_eq!(kinds[1..7], expected, "what is written over is not the document on the disk any more: {made:?}");
 }
 
 #[test]
@@ -225,4 +226,19 @@ fn a_label_that_is_killed_or_fails_anywhere_leaves_the_old_index_or_the_new_one(
 fn a_purge_leaves_no_spare_that_names_what_went() {
     let sandbox = with_spare();
     sandbox.sh("wt-purge --yes $(cd $W && find . -name versioned-7) && cd $S/runs/run/workspace && ! ls .index* && ! grep -l versioned-7\\\" index.json").ok();
+}
+
+#[test]
+fn a_purge_leaves_nothing_beside_the_index_of_a_run_that_does_not_name_it_any_more() {
+    let sandbox = with_spare();
+    let script = "
+        wt-label three first; cp $S/runs/run/workspace/.index-spare $X/spare
+        rm -r a-directory*; echo small >small; snap capture second >/dev/null
+        test ! -e $S/runs/run/workspace/.index-spare
+        wt-forget --drop-labels first one two three first >/dev/null
+        cp $X/spare $S/runs/run/workspace/.index-spare; cp $X/spare $S/runs/run/workspace/.iterion-tmp-1
+        mkdir -p d; echo secret >d/secret; WT_RUN=other snap capture x >/dev/null
+        wt-purge --yes d/secret >/dev/null; ls -A $S/runs/run/workspace";
+    let left = sandbox.sh(script).ok();
+    assert!(!left.contains("spare") && !left.contains("tmp"), "{left}");
 }

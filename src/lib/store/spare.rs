@@ -9,15 +9,17 @@
 //!
 //! A label then costs its own few bytes and not a copy of megabytes. Where the rows changed the spare is written over from
 //! its beginning, which still saves the pages of a new file. Whoever looks at the document sees the old or the new one,
-//! whole, as if it had been replaced ([`super::fsio::document`]); three things keep it so:
+//! whole, as if it had been replaced ([`super::fsio::document`]); four things keep it so:
 //!
 //! - **Nobody has the spare open.** A reader may have opened or mapped it while it was the document. The kernel refuses a
 //!   lease then (fcntl(2), `F_SETLEASE`), and a new file is made instead. While the lease lasts nobody gets in.
 //! - **Nobody else names it.** A file with a second name, as a copy of the store by hard links has, is never written to.
+//! - **It is not the document on the disk either.** The exchange before is flushed, once more, before it is written to.
 //! - **Its beginning is that of the document.** `.index-spare-seen` says so: for these two inodes as they were, in this start
 //!   of the machine. Any other writer makes a new inode. It is removed before a beginning is written to.
 //!
-//! Both private files may be removed at any time.
+//! Both private files may be removed at any time. What is not kept up: bytes that the kernel still sends from the pages of an
+//! index (sendfile(2) to a socket) after its reader has closed it.
 
 use std::fs::File;
 use std::io;
@@ -55,7 +57,21 @@ pub fn replace(
         turn.remember(&file, kept);
         return Ok(());
     }
-    document::replace(path, parts, durability)
+    document::replace(path, parts, durability)?;
+    if present.mapped_identity().is_none() && rustix::fs::lstat(layout::spare(path)).is_ok() {
+        // The document was large once, and nothing would come and write over what it held.
+        forget(path)?;
+    }
+    Ok(())
+}
+
+/// Removes what is kept of an older document beside the one at `path`: something in it may have to go.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`].
+pub fn forget(path: &Path) -> Result<()> {
+    document::remove(&layout::spare_seen(path))?;
+    document::remove(&layout::spare(path))
 }
 
 /// A document that is a file, and what lies beside it.
@@ -117,7 +133,14 @@ impl Turn {
             fsio::unlink(self.dir.as_fd(), self.seen.file_name().unwrap_or_default().as_bytes())?;
         }
         let (mut file, leased) = match spare {
-            Some((file, stat)) => (file, Some(stat)),
+            Some((file, stat)) => {
+                // A writer may have died, or not have cared, before the last exchange was on the disk: the document that
+                // a power cut would bring back is this very file then.
+                if self.durability == Durability::Flushed {
+                    fsio::flush_dir(self.dir.as_fd(), &self.name)?;
+                }
+                (file, Some(stat))
+            }
             None => (self.new_spare()?, None),
         };
         fsio::write_parts_from(&mut file, parts, shared, &self.spare)?;

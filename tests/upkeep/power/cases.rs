@@ -92,6 +92,18 @@ pub(super) fn labels_of_many_files() -> Case {
     Case { labels: &["a"], is_large: true, ..Case::new(box_, script, done) }
 }
 
+/// Writers that die around the exchange: the next one must not write over what a cut would bring back.
+pub(super) fn labels_after_writers_that_were_killed() -> Case {
+    let script = "
+        wt-label --run r m a && wt-label --run r --delete m || exit
+        for fault in 5 6 7 8 9; do
+            WT_TEST_FAULT=$fault:kill wt-label --run r k$fault a
+            wt-label --run r l$fault a || exit
+        done";
+    let done = Box::new(has_label("l9"));
+    Case { script: script.to_owned(), done, ..labels_of_many_files() }
+}
+
 pub(super) fn a_restore() -> Case {
     let box_ = edited();
     box_.write("gone", b"goes");

@@ -367,6 +367,7 @@ cases! {
     another_capture,
     a_label,
     labels_of_many_files,
+    labels_after_writers_that_were_killed,
     a_restore,
     a_prune_after_a_removal_that_was_not_flushed,
     a_forget_and_a_prune,

@@ -93,7 +93,12 @@ fn report_missing(history: &History, path: &Path, rebuild: &str, report: &mut Re
 }
 
 fn is_there(id: &str, snapshots: &Snapshots) -> bool {
-    SnapshotId::parse(id).is_some_and(|id| snapshots.parents.contains_key(&id) || snapshots.damaged.contains(&id))
+    SnapshotId::parse(id).is_some_and(|id| {
+        snapshots.parents.contains_key(&id)
+            || snapshots.damaged.contains(&id)
+            // It was captured since they were listed.
+            || std::fs::symlink_metadata(snapshots.path(&id)).is_ok()
+    })
 }
 
 fn check_head(

@@ -25,7 +25,7 @@ use crate::store::fsio::document;
 use crate::store::id::{ObjectId, RunId, SnapshotId};
 use crate::store::pool::{Pool, Removal};
 use crate::store::relpath::{RelPath, RelPathBuf};
-use crate::store::{Store, engine_lock, layout, read_document, seam};
+use crate::store::{Store, engine_lock, layout, read_document, seam, spare};
 use crate::stream::quote;
 
 /// What is to go.
@@ -228,9 +228,32 @@ impl Plan<'_> {
         for run in &self.runs {
             self.rewrite(&History::new(self.store, run.clone()))?;
         }
+        self.forget_leftovers()?;
         seam::hook("purge-rewritten");
         pins::drop_from_all(self.store, &self.doomed.keys().copied().collect())?;
         self.remove_objects()
+    }
+
+    /// Removes what lies beside the documents of any run and may name what has to go, also where no snapshot names it any more:
+    /// older indexes, and what killed writers left.
+    fn forget_leftovers(&self) -> Result<()> {
+        for run in self.store.runs().dirs.into_iter().filter_map(|dir| dir.id) {
+            let history = History::new(self.store, run);
+            let dir = layout::history(self.store.root(), history.run());
+            if !dir.is_dir() || self.store.refuse_deleted(history.run()).is_err() {
+                continue;
+            }
+            let _lock = history.lock_for_change()?;
+            spare::forget(&layout::index(self.store.root(), history.run()))?;
+            for dir in [&dir, &layout::snapshots(self.store.root(), history.run())] {
+                for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+                    if layout::may_go(entry.file_name().as_encoded_bytes()) {
+                        document::remove(&entry.path())?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn rewrite(&self, history: &History) -> Result<()> {
@@ -239,10 +262,6 @@ impl Plan<'_> {
         document::remove(&layout::pool_seen(self.store.root(), history.run()))?;
         // It names files, and what a file was called may be what has to go.
         document::remove(&layout::dirs_seen(self.store.root(), history.run()))?;
-        // It is an older index. The present one is replaced below, not kept as a spare.
-        let index = layout::index(self.store.root(), history.run());
-        document::remove(&layout::spare(&index))?;
-        document::remove(&layout::spare_seen(&index))?;
         for id in history.snapshot_ids()? {
             let path = layout::manifest(self.store.root(), history.run(), &id);
             let cut = manifest::cut(&read_document(&path)?, &|path, id| self.secret.is(path, id))
