@@ -86,6 +86,19 @@ test_a_mount_point_is_never_taken_out_with_the_directory_around_it() {
 	[ "$(cat ../other/o)" = theirs ] || fail "what was mounted was emptied"
 }
 
+test_a_mount_point_that_should_go_is_denied() {
+	mkdir -p ws
+	cd ws
+	wt-capture -q p >/dev/null
+	mkdir -p d/in
+	wt-capture -q q >/dev/null
+	mounted tmpfs tmpfs d/in
+	got=0
+	report=$(wt-restore -q p) || got=$?
+	[ "$got" -eq 3 ] || fail "exit code $got: $report"
+	case $report in *"$(printf 'keep:denied\td/in/')"*) ;; *) fail "$report" ;; esac
+}
+
 test_two_mounts_with_the_same_inodes_are_not_mixed_up() {
 	mkdir -p ws/m ws/t
 	cd ws

@@ -76,4 +76,12 @@ a_project_directory_that_was_there_before_stays: r#"
     echo 1 >f; snap capture p >/dev/null; echo 2 >f; mkdir .iterion
     code=0; wt-restore -q --all-or-nothing p >/dev/null 2>&1 || code=$?; test $code -eq 5; test -d .iterion
     snap capture q >/dev/null; wt-restore -q p >/dev/null; test -d .iterion; test "$(cat f)" = 1"#
+
+an_entry_that_is_ignored_now_is_out_of_reach_below_a_link_or_a_file: r#"
+    mkdir c; echo d >c/d; echo n >c/nn; snap capture p >/dev/null
+    for make in 'ln -s /etc c' 'echo file >c'; do
+        rm -rf c .gitignore; eval "$make"; echo nn >.gitignore; snap capture q >/dev/null
+        wt-restore -q -n --force p >$X/said || test $? -eq 3; wt-restore -q --force p >$X/did || test $? -eq 3
+        cmp $X/said $X/did; grep -q '^keep:ignored.c/nn$' $X/did; test "$(cat c/d)" = d
+    done"#
 }

@@ -131,12 +131,21 @@ fn dry_run_and_real_run_print_the_same_and_the_dry_run_changes_nothing() {
     put(&box_.store().join("workspace-objects/.obj-1"), b"half");
     put(&box_.history("r").join(".iterion-tmp-1"), b"half a document");
     put(&box_.history("r").join("snapshots/.iterion-tmp-2"), b"half a manifest");
+    let run = box_.history("r").parent().unwrap().to_owned();
+    for place in
+        ["../../.iterion-tmp-3", ".iterion-tmp-4", "turns/n/0/.iterion-tmp-5", "interactions/.iterion-tmp-6"]
+    {
+        put(&run.join(place), b"half a document");
+    }
+    // What tools wrote is theirs.
+    put(&run.join("artifact_files/.iterion-tmp-7"), b"whole");
     let before = box_.image();
     let dry = box_.run("wt-prune", &["--grace", "0", "--dry-run"]).ok();
     assert_eq!(box_.image(), before);
     let real = box_.run("wt-prune", &NOW).ok();
     assert_eq!(dry, real);
-    assert_eq!(real.lines().count(), 4, "{real}");
+    assert_eq!(real.lines().count(), 8, "{real}");
+    assert!(run.join("artifact_files/.iterion-tmp-7").exists());
     assert!(real.contains(&format!("remove {} 3", oid(b"two"))));
     assert_eq!(box_.run("wt-prune", &NOW).ok(), "", "nothing is left to do");
 }

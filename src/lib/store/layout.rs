@@ -444,6 +444,13 @@ pub fn may_go(name: &[u8]) -> bool {
     name.starts_with(TEMP_PREFIX.as_bytes()) || [SPARE_NAME, SPARE_SEEN_NAME].contains(&name)
 }
 
+/// Whether a directory of this name in a run holds something else than documents of ours: files of tools, which may be called
+/// as they like, and the history, which has directories of its own.
+#[must_use]
+pub fn holds_no_documents(name: &[u8]) -> bool {
+    [&b"artifact_files"[..], b"workspace"].contains(&name)
+}
+
 /// What an index and its spare have in common.
 #[must_use]
 pub fn spare_seen(index: &Path) -> PathBuf {

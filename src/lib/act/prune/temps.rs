@@ -1,5 +1,5 @@
-//! What lies beside the documents of runs and nobody needs: `.iterion-tmp-*`, which killed writers left, and the spares of
-//! indexes that have not changed for long (`store::spare`).
+//! What lies beside the documents of a store and its runs and nobody needs: `.iterion-tmp-*`, which killed writers left, and the
+//! spares of indexes that have not changed for long (`store::spare`).
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -12,19 +12,29 @@ use crate::store::fsio::document;
 use crate::store::pool::Removal;
 use crate::store::{Store, layout};
 
+/// How deep the documents of a run lie below it: `turns/<node>/<iteration>/<turn>.json`.
+const DOCUMENT_LEVELS: u32 = 3;
+
 /// The temporary files last written to no later than `not_after_ns`, with their sizes, sorted.
 pub(super) fn stale(store: &Store, not_after_ns: i128) -> Result<Vec<(PathBuf, u64)>> {
     let mut found = Vec::new();
+    let mut dirs = vec![(store.root().to_owned(), 0)];
     for run in mark::run_dirs(store)? {
-        for dir in [layout::history_below(&run.path), layout::snapshots_below(&run.path)] {
-            // A run without a history has none; the mark has already complained about any other reason.
-            let Ok(listed) = std::fs::read_dir(&dir) else { continue };
-            for entry in listed.flatten() {
-                if layout::may_go(entry.file_name().as_bytes())
-                    && let Some(size) = size_if_stale(&entry.path(), not_after_ns)
-                {
-                    found.push((entry.path(), size));
-                }
+        dirs.extend([(layout::history_below(&run.path), 0), (layout::snapshots_below(&run.path), 0)]);
+        dirs.push((run.path, DOCUMENT_LEVELS));
+    }
+    while let Some((dir, levels)) = dirs.pop() {
+        // Not every run has each of them; the mark has already complained about what it needs and cannot read.
+        let Ok(listed) = std::fs::read_dir(&dir) else { continue };
+        for entry in listed.flatten() {
+            let name = entry.file_name();
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_dir && levels > 0 && !layout::holds_no_documents(name.as_bytes()) {
+                dirs.push((entry.path(), levels - 1));
+            } else if layout::may_go(name.as_bytes())
+                && let Some(size) = size_if_stale(&entry.path(), not_after_ns)
+            {
+                found.push((entry.path(), size));
             }
         }
     }

@@ -252,6 +252,11 @@ pub(super) fn examine(workspace: &Workspace, path: &RelPath) -> io::Result<FileS
     examine_in(&beneath::open_dir(workspace.fd(), path.parent())?, path)
 }
 
+/// Whether nothing is at a path, and nothing stands in its way.
+pub(super) fn is_absent(workspace: &Workspace, path: &RelPath) -> bool {
+    examine(workspace, path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
 fn examine_in(dir: &OwnedFd, path: &RelPath) -> io::Result<FileStat> {
     Ok(rustix::fs::statat(dir, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?.into())
 }

@@ -195,7 +195,8 @@ impl<'a> Planner<'a> {
         match now {
             Some(record) if is_as_recorded(entry, &record) => {}
             _ if !self.request.force => keep(draft),
-            None if super::current::examine(self.workspace, path).is_err() => {
+            // Below a link or a file it is not absent, but out of reach until that has gone.
+            None if super::current::is_absent(self.workspace, path) => {
                 let step = draft.plan.add(path, is_dir, Action::Write, None);
                 draft.plan.push(path, Work::Put { step, entry: number, replaces: None });
             }

@@ -318,9 +318,7 @@ impl Swapper<'_, '_> {
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                 Some(Errno::NOENT) => Ok(Outcome::Done),
                 // Something came into it, or stays in it because it changed.
-                Some(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY | Errno::NOTDIR) => {
-                    Ok(Outcome::Left(Reason::Changed))
-                }
+                Some(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(Outcome::Left(Reason::Changed)),
                 _ => Err(error),
             },
         }
