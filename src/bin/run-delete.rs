@@ -26,7 +26,8 @@ static PAGE: Page = Page {
         nothing anew. Then everything else is moved aside within the directory, and removed. A command that was killed anywhere is finished by the \
         next one.\n\n\
         Refused are: a run whose lock is held; a run that has not ended, whose document cannot be read or is of a newer format, \
-        unless `--force` is given; one that has not ended, even then, if the process that its `.pid` names is there or a run that \
+        unless `--force` is given; one of which somebody has claimed an outcome, as long as the lease lasts, see run-route(1), or whose file of claims cannot be read or is \
+        another program's, unless `--force` is given; one that has not ended, even with it, if the process that its `.pid` names is there or a run that \
         waits for it is executed; and a directory that is a symbolic link. Nothing outside of the directory is removed: links in it \
         are removed and not followed, and where something is mounted in it the work ends.\n\n\
         Snapshots of the run's workspace go with it. Their objects are shared by all runs and stay; wt-prune(1) removes those that nothing \
@@ -42,8 +43,11 @@ static PAGE: Page = Page {
         (0, "done"),
         (2, "no run is named, or what cannot be one"),
         (3, "of several runs some were left, and named"),
-        (4, "the run's document is damaged; nothing was changed"),
-        (5, "the run has not ended, or its directory is a link; nothing was changed"),
+        (4, "the run's document, or its file of claims, is damaged; nothing was changed"),
+        (
+            5,
+            "the run has not ended, somebody has claimed an outcome of it, its file of claims is another program's, or its directory is a link; nothing was changed",
+        ),
         (
             6,
             "somebody executes the run, nothing was changed; or a writer did not end in time, and the run is deleted",
@@ -59,7 +63,7 @@ static PAGE: Page = Page {
             script: "run-delete --prune-tombstones --older-than 90d",
         },
     ],
-    see_also: &["run-prune(1)", "wt-prune(1)", "run-reconcile(1)", "run-store(7)"],
+    see_also: &["run-prune(1)", "wt-prune(1)", "run-reconcile(1)", "run-route(1)", "run-store(7)"],
     effect: Effect::Changes,
 };
 
@@ -69,7 +73,7 @@ struct Args {
     workspace: WorkspaceArgs,
     #[command(flatten)]
     store: StoreArgs,
-    /// Also delete a run that has not ended or cannot be read, as long as nobody executes it
+    /// Also delete a run that has not ended, cannot be read or is claimed for routing, as long as nobody executes it
     #[arg(long)]
     force: bool,
     /// Remove what is left of runs that were deleted

@@ -28,6 +28,7 @@ static PAGE: Page = Page {
         A run is needed by a run that may go on and names it as its parent, its child, the root of its tree, the run that it was forked from or \
         the run whose failure it works on; by a watch that is active or a mission that has not ended; and by whoever has claimed one of its outcomes, as long as the lease lasts, see run-route(1).\n\n\
         A history without a document stays and is only mentioned, since nobody can say whether its run has ended; run-delete(1) with `--force` deletes it. \
+         One whose file of such claims cannot be read, or is another program's, is named and stays. \
          One whose document cannot be read is named and stays, and so does \
          every run that the unreadable document names or that names its run: nobody can say whether it is needed. Where not even \
         its bytes can be had, as of a run on a disk that is not mounted, all runs stay. A run that has changed since it was chosen \

@@ -28,6 +28,7 @@ pub(crate) fn claim(options: &ClaimOptions, cli: &mut Cli) -> Result<Status> {
     let (store, run) = cli.env.run_store(&options.run)?;
     let wanted = Wanted { outcome: options.seq, owner: options.owner.clone(), lease: options.lease };
     let json = route::claim(&store, &run, &wanted)?;
+    cli.out.if_lost(route::may_stand(&run, &json));
     cli.out.line(json.compact().as_bytes());
     Ok(Status::Done)
 }

@@ -27,7 +27,7 @@ from its end as far as the last events reach; what is damaged before them is not
     output: "\
 The screen. Lines are cut at the width of the terminal, or at `COLUMNS` if that is set, but for commands. Control characters, and those that are not seen, are masked.
 
-With `--json`, one object on a line: `run`, `store`, members of run.json by their names, `revision`, `liveness` (`verdict` and `detail` as run-reconcile(1) says them) or `lock`, `route` (the decision about the present outcome as run-route(1) keeps it, and its `standing`: live, lapsed, failed, exhausted or succeeded), `posture` with \
+With `--json`, one object on a line: `run`, `store`, members of run.json by their names, `revision`, `liveness` (`verdict` and `detail` as run-reconcile(1) says them) or `lock`, `route` (the decision about the present outcome as run-route(1) keeps it, and its `standing`: live, lapsed, failed, exhausted or succeeded; where its file is another program's, `standing` foreign and the `reason`), `posture` with \
 `summary` and `next` (a list of `why` and `command`), `checkpoint`, `pending` (the open interactions), `messages_pending`, `totals`, `nodes` and `deployment` (not with `--brief`), `events` with `last`, `count` (not with `--brief`) and `last_seq`, `tree`, `work`, \
 `snapshots` with `head`, `count`, `newest` and `banks`, and `problems`.",
     exit: &[

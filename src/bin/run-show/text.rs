@@ -153,9 +153,15 @@ fn routing(route: &Json) -> String {
         "live" => format!("claimed by {owner} until {until}, {of}"),
         "lapsed" => format!("the claim of {owner} ran out at {until}, {of}"),
         "failed" => format!("{owner} failed in {of}{told}"),
+        "exhausted" if route.text_of("state") == "claimed" => {
+            format!(
+                "nobody may claim it again after {attempts} attempts, the last one by {owner}: ran out at {until}"
+            )
+        }
         "exhausted" => {
             format!("nobody may claim it again after {attempts} attempts, the last one by {owner}{told}")
         }
+        "foreign" => format!("nobody can tell: {}", field(route, "reason")),
         _ => format!("done by {owner} in {of}"),
     }
 }

@@ -17,7 +17,11 @@ pub fn stdin() -> BufReader<impl Read> {
 pub fn argument(value: &str, bytes_max: u64) -> Result<Vec<u8>> {
     match (value, value.strip_prefix('@')) {
         ("-", _) => read_all(stdin(), "standard input", bytes_max),
-        (_, Some(path)) => read_all(open(path)?, path, bytes_max),
+        (_, Some(path)) => {
+            let file =
+                open(path).map_err(|error| error.also("behind @ stands the name of a file that can be read"))?;
+            read_all(file, path, bytes_max)
+        }
         (text, None) => read_all(text.as_bytes(), "the option", bytes_max),
     }
 }

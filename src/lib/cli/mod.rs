@@ -203,7 +203,12 @@ pub fn main<A: Args>(page: &'static Page, run: fn(A, &mut Cli) -> Result<Status>
     // Output that could not be written is reported even after an error: both are true.
     let written = cli.out.finish();
     match (ended, written) {
-        (Ok(_), out::Finished::ReaderGone) => ExitCode::from(EXIT_STDOUT_CLOSED),
+        (Ok(_), out::Finished::ReaderGone(unsaid)) => {
+            if let Some(error) = unsaid {
+                report(page, &error);
+            }
+            ExitCode::from(EXIT_STDOUT_CLOSED)
+        }
         (Err(error), _) | (Ok(_), out::Finished::Failed(error)) => {
             report(page, &error);
             ExitCode::from(exit_code(error.kind()))

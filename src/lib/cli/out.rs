@@ -24,6 +24,7 @@ pub struct Out {
     failed: Option<Errno>,
     effect: Effect,
     program: &'static str,
+    if_lost: Option<String>,
 }
 
 /// What became of the output.
@@ -31,15 +32,15 @@ pub struct Out {
 pub enum Finished {
     /// All of it was written.
     Written,
-    /// The reader closed its end.
-    ReaderGone,
+    /// The reader closed its end, and what has to be said of that, if anything.
+    ReaderGone(Option<Error>),
     /// It could not be written.
     Failed(Error),
 }
 
 impl Out {
     pub(super) fn new(page: &Page) -> Self {
-        Self { buffer: Vec::new(), failed: None, effect: page.effect, program: page.name }
+        Self { buffer: Vec::new(), failed: None, effect: page.effect, program: page.name, if_lost: None }
     }
 
     /// Lets a pipe take more at once, for a stage whose follower works at the same time: they then wait for each other less
@@ -115,6 +116,11 @@ impl Out {
         self.effect = Effect::Reads;
     }
 
+    /// Says what a person has to know where the output is lost, also where its reader has closed it.
+    pub fn if_lost(&mut self, what: String) {
+        self.if_lost = Some(what);
+    }
+
     /// Hands everything over and lets the reader see the end, before the program ends: nothing may be written any more.
     pub fn close(&mut self) {
         self.flush();
@@ -132,8 +138,13 @@ impl Out {
         match self.failed {
             // Nothing was to be written, or all of it was.
             None => Finished::Written,
-            Some(Errno::PIPE) => Finished::ReaderGone,
-            Some(errno) => Finished::Failed(write_error(errno)),
+            Some(Errno::PIPE) => {
+                Finished::ReaderGone(self.if_lost.take().map(|what| write_error(Errno::PIPE).hint(what)))
+            }
+            Some(errno) => Finished::Failed(match self.if_lost.take() {
+                Some(what) => write_error(errno).hint(what),
+                None => write_error(errno),
+            }),
         }
     }
 }

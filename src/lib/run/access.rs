@@ -79,12 +79,29 @@ impl<'s> Writing<'s> {
     /// [`Kind::NotFound`] for a run that was deleted, [`Kind::Refused`] for one of a newer format, [`Kind::Conflict`] when
     /// the lock was not had in time.
     pub fn begin(store: &'s Store, run: &RunId) -> Result<Self> {
+        let writing = Self::perhaps(store, run)?;
+        writing.tighten()?;
+        Ok(writing)
+    }
+
+    /// The same for who may find under the lock that nothing is to be written: [`Self::tighten`] comes before a write.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub fn perhaps(store: &'s Store, run: &RunId) -> Result<Self> {
         prepare(store, run)?;
         seam::hook("before-write-lock");
         let lock = WriteLock::take(store, run)?;
         refuse_newer(store, run)?;
-        record::tighten(store, run)?;
         Ok(Self { store, run: run.clone(), lock })
+    }
+
+    /// Makes the run's directory private.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn tighten(&self) -> Result<()> {
+        record::tighten(self.store, &self.run)
     }
 
     /// The store.

@@ -15,6 +15,7 @@ use super::json::Json;
 use super::liveness::{self, LockIs, Rules, Verdict};
 use super::record::{self, FORMAT_VERSION, WriteLock};
 use super::roster::{self, Entry};
+use super::route;
 use super::status::Status;
 use crate::clock;
 use crate::error::{Error, IoContext, Kind, Result};
@@ -39,7 +40,7 @@ pub enum Deleted {
 /// Whether a run may go that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unless {
-    /// Only one that has: finished, failed, failed and resumable, cancelled.
+    /// Only one that has (finished, failed, failed and resumable, cancelled) and of which nobody has claimed an outcome.
     Ended,
     /// Any, as long as nobody executes it.
     Executed,
@@ -48,8 +49,8 @@ pub enum Unless {
 /// Deletes a run. `agrees` sees the document under its lock, and may refuse.
 ///
 /// # Errors
-/// [`Kind::Refused`] for a run that has not ended, or whose directory is a link, [`Kind::Damaged`] for one whose document
-/// cannot be understood, [`Kind::Conflict`] when its lock is held; nothing was changed then. [`Kind::Io`] when something
+/// [`Kind::Refused`] for a run that has not ended, that somebody routes, or whose directory is a link, [`Kind::Damaged`] for
+/// one whose document or registry of decisions cannot be understood, [`Kind::Conflict`] when its lock is held; nothing was changed then. [`Kind::Io`] when something
 /// could not be removed: it is deleted all the same if that is said in `.deleted`.
 pub fn delete(
     store: &Store,
@@ -73,7 +74,12 @@ pub fn delete(
     };
     let document = unless_full(WriteLock::take(store, run))?;
     match has_ended(store, run) {
-        Ok(json) => agrees(&json)?,
+        Ok(json) => {
+            agrees(&json)?;
+            if unless == Unless::Ended {
+                refuse_routed(store, run)?;
+            }
+        }
         Err(_) if unless == Unless::Executed => refuse_executed(store, run)?,
         Err(error) => return Err(error),
     }
@@ -103,8 +109,22 @@ pub fn would(store: &Store, run: &RunId, unless: Unless) -> Result<Deleted> {
     }
     match has_ended(store, run) {
         Err(error) if unless == Unless::Ended => Err(error),
+        Ok(_) if unless == Unless::Ended => refuse_routed(store, run).map(|()| Deleted::Now),
         _ => Ok(Deleted::Now),
     }
+}
+
+/// Refuses a run that somebody is at work on who has claimed one of its outcomes, or of which nobody can say that.
+fn refuse_routed(store: &Store, run: &RunId) -> Result<()> {
+    let Some(decision) =
+        route::held(store, run).map_err(|error| error.also("--force deletes the run all the same"))?
+    else {
+        return Ok(());
+    };
+    let name = quote::name(run.as_str().as_bytes());
+    Err(Error::refused(format!("outcome {} of run {name} {}", decision.outcome, decision.live()))
+        .at(layout::route_decisions(store.root(), run))
+        .hint("wait until it is finished or its lease has run out, or add --force"))
 }
 
 /// A lock file that is not there and for which the disk has no room is held by nobody, and nobody else can make it either.

@@ -68,7 +68,11 @@ fn make_parent(store: &Store, path: &Path) -> Result<()> {
 /// [`Kind::Usage`], saying where in `what` it is wrong.
 pub fn given(what: &str, bytes: &[u8]) -> Result<Json> {
     let json = given_value(what, bytes)?;
-    if json.is_object() { Ok(json) } else { Err(Error::usage(format!("cannot read {what} as a JSON object"))) }
+    if json.is_object() {
+        Ok(json)
+    } else {
+        Err(Error::usage(format!("cannot read {what} as a JSON object")).hint("write one as {\"key\":\"value\"}"))
+    }
 }
 
 /// Reads any JSON value that somebody gave.

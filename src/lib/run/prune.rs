@@ -118,9 +118,9 @@ pub fn plan(store: &Store, policy: &Policy) -> Result<Plan> {
     let kept = usize::try_from(policy.keep_last).unwrap_or(usize::MAX).min(candidates.len());
     let mut doomed = candidates.split_off(kept);
     doomed.retain(|doomed| doomed.age >= policy.older_than);
-    doomed.retain(|doomed| match route::is_held(store, &doomed.run) {
-        Ok(is_held) => {
-            if is_held {
+    doomed.retain(|doomed| match route::held(store, &doomed.run) {
+        Ok(held) => {
+            if held.is_some() {
                 needs.add_routed(&doomed.run);
             }
             true
@@ -171,7 +171,7 @@ pub fn carry_out(store: &Store, doomed: &Doomed) -> Result<bool> {
         if record::status(json) != Some(doomed.status) || record::revision(json) != doomed.revision || !has_stamp {
             return Err(Error::conflict(format!("run {name} has changed since it was chosen, and stays")));
         }
-        if route::is_held(store, &doomed.run)? {
+        if route::held(store, &doomed.run)?.is_some() {
             return Err(Error::conflict(format!(
                 "run {name} has been claimed for routing since it was chosen, and stays"
             )));

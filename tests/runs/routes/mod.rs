@@ -3,6 +3,7 @@
 mod file;
 mod list;
 mod others;
+mod untold;
 mod watermark;
 
 use serde_json::{Value, json};
@@ -102,9 +103,21 @@ fn a_lease_that_ran_out_is_taken_over_and_three_attempts_are_all() {
             finish(&sandbox, "c", "3", &["--failed", error]).ends(0).clear();
         }
         let before = text(&sandbox);
+        let how = if end.is_some() { "the last one failed" } else { "attempts failed, and the last lease ran out" };
         claim(&sandbox, "d", &[]).says(6, "was claimed 3 times, which is all, the last time by 'c'");
+        claim(&sandbox, "d", &[]).says(6, how);
         assert_eq!(text(&sandbox), before);
     }
+    // Where nothing failed, nothing is said to have.
+    sandbox.put(FILE, decisions(""));
+    for owner in ["a", "b", "c"] {
+        claimed(&sandbox, owner, &[]);
+        lapse(&sandbox);
+    }
+    let done = claim(&sandbox, "d", &[]);
+    assert!(done.err.contains("all 3 leases ran out") && done.err.contains("by hand"), "{}", done.err);
+    assert!(!done.err.contains("failed"), "{}", done.err);
+    done.ends(6).clear();
     // The next outcome begins anew.
     sandbox.put("run.json", r#"{"id":"r","status":"failed","outcome_seq":2}"#);
     assert_eq!(claimed(&sandbox, "d", &[])["attempts"], 1);
@@ -183,6 +196,8 @@ fn of_many_who_claim_one_does() {
 fn an_outcome_that_the_run_has_not_reached_is_not_claimed() {
     let sandbox = with_outcomes(2);
     claim(&sandbox, "a", &["--seq", "3"]).says(2, "run 'r' has no outcome 3: it has had 2");
+    go(&sandbox, &["run-route", "finish", "--seq", "3", "--owner", "a", "--attempt", "1", "--succeeded"])
+        .says(2, "run 'r' has no outcome 3: it has had 2");
     claim(&sandbox, "a", &["--seq", "0"]).ends(2).clear();
     sandbox.put("run.json", r#"{"id":"r","status":"running"}"#);
     claim(&sandbox, "a", &[]).says(2, "run 'r' has had no outcome yet");
@@ -219,7 +234,9 @@ fn names_leases_and_reports_have_bounds() {
         ["run-route", "finish", "--seq", "1", "--owner", "a", "--attempt", "1", "--succeeded", "--result", "-"];
     let result = |len: usize| format!("{{\"x\":\"{}\"}}", "y".repeat(len - 8));
     feed(&sandbox, &line, result((1 << 20) + 1)).says(7, "more than 1048576 bytes");
-    feed(&sandbox, &line, "[]").ends(2).clear();
+    feed(&sandbox, &line, "[]").says(2, "cannot read the result as a JSON object; write one as").clear();
+    finish(&sandbox, "a", "1", &["--succeeded", "--result", "@/nope"])
+        .says(2, "behind @ stands the name of a file");
     feed(&sandbox, &line, r#"{"a":1,"a":2}"#).says(2, "given twice");
     feed(&sandbox, &line, result(1 << 20)).ends(0).clear();
 }

@@ -1,6 +1,6 @@
 //! What other programs make of decisions.
 
-use super::{FILE, claim, claimed, finish, lapse, with_outcomes};
+use super::{FILE, claim, claimed, decisions, finish, lapse, with_outcomes};
 use crate::sandbox::run;
 use crate::shell::{go, json, paths};
 
@@ -33,7 +33,9 @@ fn a_run_shows_who_routes_it() {
     go(&sandbox, &line).ends(0).clear();
     shown("routing  done by d in attempt 1 of 3");
     sandbox.put(FILE, "[]");
-    shown("");
+    shown("routing  nobody can tell: ");
+    let route = &json(&sandbox, &["run-show", "r", "--json"])["route"];
+    assert!(route["standing"] == "foreign" && route["reason"].as_str().unwrap().contains("is another program's"));
     sandbox.put(FILE, "{");
     assert!(go(&sandbox, &["run-show", "r"]).ends(3).contains("COULD NOT BE READ"));
 }
@@ -60,10 +62,69 @@ fn a_run_that_is_being_routed_is_not_cleaned_away() {
     sandbox.put(FILE, "{");
     run(prune()).says(3, "not JSON");
     assert!(sandbox.run_dir().join("run.json").exists());
-    // Another program's file holds nothing.
-    sandbox.put(FILE, "[]");
+    // Nobody here knows what another program's file says, and a newer one may well say that the run is claimed.
+    for file in ["[]", r#"{"mine":1}"#, r#"{"version":2,"decisions":{}}"#] {
+        sandbox.put(FILE, file);
+        run(prune()).says(3, "run 'r' stays: ").clear();
+        run(prune()).says(3, "is another program's").clear();
+        assert!(sandbox.run_dir().join("run.json").exists(), "{file}");
+    }
+    sandbox.put(FILE, decisions(""));
     run(prune()).ends(0).clear();
     assert_eq!(paths(&sandbox), [".deleted"]);
+}
+
+/// Nor is it deleted unless that is said.
+#[test]
+fn a_run_that_is_being_routed_is_deleted_by_force_only() {
+    let sandbox = with_outcomes(1);
+    claimed(&sandbox, "a", &[]);
+    let stays = |code: i32, why: &str| {
+        for line in [&["run-delete", "r"][..], &["run-delete", "-n", "r"]] {
+            go(&sandbox, line).says(code, why).clear();
+        }
+        assert!(sandbox.run_dir().join("run.json").exists());
+    };
+    stays(5, "outcome 1 of run 'r' is claimed by 'a' until 20");
+    stays(5, "add --force");
+    for (file, code) in [(r#"{"version":2,"decisions":{}}"#, 5), ("{", 4)] {
+        sandbox.put(FILE, file);
+        stays(code, "--force deletes the run all the same");
+    }
+    std::fs::remove_file(sandbox.run_dir().join(FILE)).unwrap();
+    claimed(&sandbox, "a", &[]);
+    lapse(&sandbox);
+    go(&sandbox, &["run-delete", "-n", "r"]).ends(0).clear();
+    claimed(&sandbox, "b", &[]);
+    go(&sandbox, &["run-delete", "--force", "r"]).ends(0).clear();
+    assert_eq!(paths(&sandbox), [".deleted"]);
+}
+
+/// Who reads what to do next does not take the run out of the hands of whoever claimed its outcome.
+#[test]
+fn what_to_do_with_a_claimed_run_is_to_wait() {
+    let sandbox = with_outcomes(1);
+    let posture = || {
+        let posture = json(&sandbox, &["run-show", "r", "--json"])["posture"].clone();
+        (posture["summary"].as_str().unwrap().to_owned(), posture["next"].to_string())
+    };
+    for owner in ["a", "b", "c"] {
+        claimed(&sandbox, owner, &[]);
+        let (summary, next) = posture();
+        assert!(summary.contains(&format!("; {owner} has claimed its outcome until 20")), "{summary}");
+        assert!(next.contains(&format!("wait for {owner}")) && !next.contains("set-status"), "{next}");
+        lapse(&sandbox);
+    }
+    let (summary, next) = posture();
+    assert!(summary.contains("it is up to a person"), "{summary}");
+    assert!(next.contains("run-route list") && next.contains("set-status running"), "{next}");
+    let shown = go(&sandbox, &["run-show", "r"]).ends(0);
+    assert!(shown.contains("the last one by c: ran out at 2020-01-01T00:00:00Z"), "{shown}");
+    // A run that goes on again has its outcome behind it.
+    sandbox.put(FILE, decisions(""));
+    claimed(&sandbox, "d", &[]);
+    sandbox.put("run.json", r#"{"id":"r","status":"paused_operator","outcome_seq":1}"#);
+    assert!(posture().1.contains("set-status running"));
 }
 
 /// Neither program nor script that looks at a whole store is misled by the files.
@@ -83,6 +144,7 @@ fn the_files_confuse_nobody() {
         assert!(!done.err.contains("route_") && done.code == 0, "{line:?}: {} {}", done.code, done.err);
     }
     assert!(sandbox.path().join("store/route_watermark.json").exists());
+    finish(&sandbox, "a", "1", &["--succeeded"]).ends(0).clear();
     go(&sandbox, &["run-delete", "r"]).ends(0).clear();
     assert_eq!(paths(&sandbox), [".deleted"]);
     claim(&sandbox, "b", &["--seq", "1"]).says(2, "was deleted");

@@ -146,13 +146,18 @@ impl Gather<'_> {
         let run = document.as_ref().unwrap_or(&empty);
         copy(run, &HEAD, &mut all);
         all.set("revision", Json::integer(record::revision(run)));
-        if let Some(route) = self.route(run) {
-            all.set("route", route);
+        let route = self.route(run);
+        if let Some(route) = &route {
+            all.set("route", route.clone());
         }
         let pending = self.pending(run);
         let posture = match &document {
             None if !self.is_damaged => Posture::without_document(wanted.options),
-            document => Posture::of(document.as_ref(), verdict.as_ref(), &pending, wanted.options),
+            document => Posture::of(document.as_ref(), verdict.as_ref(), &pending, wanted.options).routed(
+                run,
+                route.as_ref(),
+                wanted.options,
+            ),
         };
         all.set("posture", posture.json());
         all.set("checkpoint", stand(run));
@@ -265,7 +270,10 @@ impl Gather<'_> {
                 json
             }),
             // Another program keeps it, and knows what it says.
-            Err(error) if error.kind() == Kind::Refused => None,
+            Err(error) if error.kind() == Kind::Refused => Some(Json::object([
+                ("standing", Json::string("foreign")),
+                ("reason", Json::string(&error.to_string())),
+            ])),
             Err(error) => {
                 self.problem(error);
                 None

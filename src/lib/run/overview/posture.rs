@@ -41,6 +41,30 @@ impl Posture {
         posture
     }
 
+    /// The same where somebody has claimed the present outcome, and what follows is his as long as his lease lasts; or where it
+    /// was claimed as often as it may be. A run that goes on again has its outcome behind it.
+    pub(super) fn routed(mut self, run: &Json, route: Option<&Json>, options: &str) -> Self {
+        let Some(route) = route.filter(|_| record::status(run).is_some_and(Status::is_terminal)) else {
+            return self;
+        };
+        let list = format!("run-route list{options}");
+        match &*route.text_of("standing") {
+            "live" => {
+                let [owner, until] =
+                    ["lease_owner", "lease_until"].map(|key| quote::masked(route.text_of(key).as_bytes()));
+                let summary = &self.summary;
+                self.summary = format!("{summary}; {owner} has claimed its outcome until {until}, and acts on it");
+                self.steps = vec![(format!("wait for {owner}, and see what came of it"), list)];
+            }
+            "exhausted" => {
+                self.summary.push_str("; no program may claim its outcome any more, so it is up to a person");
+                self.steps.insert(0, ("see the last attempt".into(), list));
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// Of a directory in which no document is, only a history or what else was written beside one.
     pub(super) fn without_document(options: &str) -> Self {
         let summary = "it has no document, so nothing says how it stands";

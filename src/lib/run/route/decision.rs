@@ -4,6 +4,7 @@ use super::ATTEMPTS_MAX;
 use crate::clock;
 use crate::run::json::Json;
 use crate::store::id::RunId;
+use crate::stream::quote;
 
 /// What a decision says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +119,11 @@ impl Decision {
             lease_until,
             created_ns,
         })
+    }
+
+    /// What is said of one whose lease lasts.
+    pub(in crate::run) fn live(&self) -> String {
+        format!("is claimed by {} until {}", quote::name(self.owner.as_bytes()), self.lease_until)
     }
 
     /// How it stands at a time, in nanoseconds since the epoch. A lease has run out in the moment that it names.

@@ -9,8 +9,9 @@ use super::decision::Decision;
 use crate::error::{Error, IoContext, Kind, Result};
 use crate::run::document;
 use crate::run::json::{Json, keys};
+use crate::store::fsio::{self, tree};
 use crate::store::id::RunId;
-use crate::store::{Store, fsio, layout, read_document};
+use crate::store::{Store, layout, read_document};
 use crate::stream::quote;
 
 /// The version of the files that are written here.
@@ -66,7 +67,7 @@ impl Ledger {
     /// Puts a decision in its place, and replaces the file. The caller holds the lock of the run's documents.
     ///
     /// # Errors
-    /// [`Kind::Io`]; the old file is whole and in place then.
+    /// [`Kind::Io`]; the old file or the new one is whole and in place then.
     pub(super) fn put(&mut self, store: &Store, outcome: i64, json: Json) -> Result<()> {
         if let Some(decisions) = self.json.get_mut("decisions") {
             decisions.set(&outcome.to_string(), json);
@@ -88,12 +89,19 @@ pub(super) fn begun<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::object([("version", Json::integer(VERSION))].into_iter().chain(members))
 }
 
-/// Reads a document of ours, one that has our version and `is_ours`; `None` where there is none.
+/// Reads a document of ours, one that has our version and `is_ours`; `None` where there is none, not even a link.
 ///
 /// # Errors
 /// As [`Ledger::read`].
 pub(super) fn read_ours(path: &Path, is_ours: impl Fn(&Json) -> bool) -> Result<Option<Json>> {
     let bytes = match read_document(path) {
+        // A link to nothing is somebody's: a write would put a file in its place.
+        Err(error) if error.kind() == Kind::NotFound && tree::is_link(path).on("cannot examine", path)? => {
+            let shown = quote::path(path);
+            return Err(Error::refused(format!("{shown} is no file that can be read: a symbolic link to nothing"))
+                .at(path)
+                .hint("remove the link, or put the file there that it leads to"));
+        }
         Err(error) if error.kind() == Kind::NotFound => return Ok(None),
         other => other?,
     };

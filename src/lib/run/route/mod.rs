@@ -76,7 +76,7 @@ pub struct Wanted {
 /// # Errors
 /// [`Kind::Conflict`] while somebody holds it, after it succeeded, and after [`ATTEMPTS_MAX`] claims; [`Kind::NotFound`] for a
 /// run that is not there and an outcome that it has not reached; [`Kind::Refused`] and [`Kind::Damaged`] for a registry that
-/// cannot be understood; those of [`Writing::begin`]. Nothing is written then.
+/// cannot be understood; those of [`Writing::begin`]. Nothing is written then. [`Kind::Io`] where the claim may stand says so.
 pub fn claim(store: &Store, run: &RunId, wanted: &Wanted) -> Result<Json> {
     check_owner(&wanted.owner)?;
     if !LEASE_SECONDS.contains(&wanted.lease.as_secs()) {
@@ -85,13 +85,14 @@ pub fn claim(store: &Store, run: &RunId, wanted: &Wanted) -> Result<Json> {
     }
     // No directory is made for a run that is not there.
     record::load(store, run)?;
-    let writing = Writing::begin(store, run)?;
+    let writing = Writing::perhaps(store, run)?;
     let outcome = reached(store, run, wanted.outcome)?;
     let mut ledger = Ledger::read(store, run)?;
     let now_ns = clock::now_ns();
     let before = ledger.decision(outcome)?;
     if let Some(decision) = &before {
-        refuse_unless_free(run, decision, now_ns)?;
+        let has_failed = ledger.get(outcome).is_some_and(|json| json.get("last_error").is_some());
+        refuse_unless_free(run, decision, has_failed, now_ns)?;
     }
     let (now, lease_ns) = (clock::rfc3339(now_ns), u64::try_from(wanted.lease.as_nanos()).unwrap_or(u64::MAX));
     let mut json = match ledger.get(outcome) {
@@ -112,9 +113,33 @@ pub fn claim(store: &Store, run: &RunId, wanted: &Wanted) -> Result<Json> {
     ] {
         json.set_in_order(key, value, ORDER);
     }
-    ledger.put(store, outcome, json.clone())?;
+    writing.tighten()?;
+    ledger.put(store, outcome, json.clone()).map_err(|error| {
+        // It may have failed after the file was in place, and a claim that is not finished keeps others waiting.
+        match Ledger::read(store, run) {
+            Ok(stored) if !stored.get(outcome).is_some_and(|stored| stored.is_same(&json)) => error,
+            _ => error
+                .hint(may_stand(run, &json))
+                .with_fact("state", Fact::Text(State::Claimed.as_str().to_owned()))
+                .with_fact("attempts", Fact::Number(attempts)),
+        }
+    })?;
     drop(writing);
     Ok(json)
+}
+
+/// What a person has to know of a claim, as it is stored, of whose end nobody was told.
+#[must_use]
+pub fn may_stand(run: &RunId, claim: &Json) -> String {
+    let word = |key: &str| quote::shell_word(&claim.text_of(key)).into_owned();
+    let number = |key: &str| claim.get(key).and_then(Json::as_integer).unwrap_or_default();
+    let (attempt, run) = (number("attempts"), quote::shell_word(run.as_str()));
+    format!(
+        "the claim may stand, as attempt {attempt}: 'run-route list --run {run}' shows it, and \
+         'run-route finish --run {run} --seq {} --owner {} --attempt {attempt} --failed ERROR' lets it go",
+        number("outcome_seq"),
+        word("lease_owner")
+    )
 }
 
 /// Which claim.
@@ -159,7 +184,8 @@ impl End {
 ///
 /// # Errors
 /// [`Kind::Conflict`] for whoever does not hold the claim, or has said otherwise before; [`Kind::Limit`] for a report above the
-/// limit; [`Kind::NotFound`] for a run that is not there; those of [`claim`] about the registry. Nothing is written then.
+/// limit; [`Kind::NotFound`] for a run that is not there and an outcome that it has not reached; those of [`claim`] about the
+/// registry. Nothing is written then.
 pub fn finish(store: &Store, run: &RunId, held: &Held, end: &End) -> Result<(Json, bool)> {
     check_owner(&held.owner)?;
     let report = end.report();
@@ -168,9 +194,10 @@ pub fn finish(store: &Store, run: &RunId, held: &Held, end: &End) -> Result<(Jso
             .hint("put the large part into an artifact, and refer to it"));
     }
     access::reading(store, run)?;
-    let writing = Writing::begin(store, run)?;
+    let writing = Writing::perhaps(store, run)?;
     let mut ledger = Ledger::read(store, run)?;
     let Some(decision) = ledger.decision(held.outcome)? else {
+        reached(store, run, Some(held.outcome))?;
         return Err(Error::conflict(format!("{} is not claimed", named(run, held.outcome)))
             .hint("claim it with 'run-route claim'"));
     };
@@ -207,7 +234,10 @@ pub fn finish(store: &Store, run: &RunId, held: &Held, end: &End) -> Result<(Jso
         json.set_in_order(key, value, ORDER);
     }
     json.set_in_order("updated_at", Json::string(&clock::rfc3339(clock::now_ns())), ORDER);
-    ledger.put(store, held.outcome, json.clone())?;
+    writing.tighten()?;
+    ledger
+        .put(store, held.outcome, json.clone())
+        .map_err(|error| error.also("it may be written all the same: the same command again makes sure of it"))?;
     drop(writing);
     Ok((json, true))
 }
@@ -223,22 +253,20 @@ pub fn of_outcome(store: &Store, run: &RunId, outcome: i64) -> Result<Option<(Js
     Ok(Some((json, decision.standing(clock::now_ns()))))
 }
 
-/// Whether somebody holds a live claim on any outcome of a run. A registry that is somebody else's has none of ours.
+/// A live claim on any outcome of a run.
 ///
 /// # Errors
-/// [`Kind::Damaged`] for a registry that cannot be understood, [`Kind::Io`].
-pub fn is_held(store: &Store, run: &RunId) -> Result<bool> {
-    let ledger = match Ledger::read(store, run) {
-        Err(error) if error.kind() == Kind::Refused => return Ok(false),
-        other => other?,
-    };
+/// [`Kind::Refused`] and [`Kind::Damaged`] for a registry that cannot be understood: nobody can say then whether there is
+/// one. [`Kind::Io`].
+pub fn held(store: &Store, run: &RunId) -> Result<Option<Decision>> {
     let now_ns = clock::now_ns();
-    for (_, decision) in ledger.decisions() {
-        if decision?.standing(now_ns) == Standing::Live {
-            return Ok(true);
+    for (_, decision) in Ledger::read(store, run)?.decisions() {
+        let decision = decision?;
+        if decision.standing(now_ns) == Standing::Live {
+            return Ok(Some(decision));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// The outcome that is meant, which the run must have reached. The caller holds the lock of the run's documents.
@@ -253,28 +281,41 @@ fn reached(store: &Store, run: &RunId, wanted: Option<i64>) -> Result<i64> {
         return Ok(outcome);
     }
     let name = quoted(run.as_str());
-    Err(match wanted {
-        None => Error::not_found(format!("run {name} has had no outcome yet")),
-        Some(_) => Error::not_found(format!("run {name} has no outcome {outcome}: it has had {present}")),
-    }
-    .with_fact("outcome_seq", Fact::Number(present))
-    .hint("an outcome is there once the run has ended; 'run-record get /outcome_seq' says how many there were"))
+    let what = match wanted {
+        None => format!("run {name} has had no outcome yet"),
+        Some(_) => format!("run {name} has no outcome {outcome}: it has had {present}"),
+    };
+    Err(Error::new(Kind::NotFound, what)
+        .with_fact("outcome_seq", Fact::Number(present))
+        .hint("an outcome is there once the run has ended; 'run-record get /outcome_seq' says how many there were"))
 }
 
-fn refuse_unless_free(run: &RunId, decision: &Decision, now_ns: u64) -> Result<()> {
+/// `has_failed`: one of the attempts was finished as failed, and said why.
+fn refuse_unless_free(run: &RunId, decision: &Decision, has_failed: bool, now_ns: u64) -> Result<()> {
     let owner = quoted(&decision.owner);
     match decision.standing(now_ns) {
         Standing::Lapsed | Standing::Failed => Ok(()),
         Standing::Live => {
-            let why = format!("is claimed by {owner} until {}", decision.lease_until);
-            Err(conflict(run, decision, &why).hint("wait until it is finished or its lease has run out"))
+            Err(conflict(run, decision, &decision.live())
+                .hint("wait until it is finished or its lease has run out"))
         }
         Standing::Succeeded => Err(conflict(run, decision, &format!("was routed by {owner}"))
             .hint("nothing is left to do; 'run-route list' shows what was done")),
         Standing::Exhausted => {
-            let why = format!("was claimed {} times, which is all, the last time by {owner}", decision.attempts);
-            Err(conflict(run, decision, &why)
-                .hint("a person has to look at it; 'run-route list' shows why it failed"))
+            let attempts = decision.attempts;
+            let what = match (decision.state, has_failed) {
+                (State::Claimed, false) => {
+                    format!("all {attempts} leases ran out, and nobody said what came of it")
+                }
+                (State::Claimed, true) => "attempts failed, and the last lease ran out".to_owned(),
+                _ => "attempts failed or their leases ran out, and the last one failed".to_owned(),
+            };
+            let why = format!("was claimed {attempts} times, which is all, the last time by {owner}: {what}");
+            let name = quote::shell_word(run.as_str());
+            Err(conflict(run, decision, &why).hint(format!(
+                "nothing allows another attempt: a person does by hand what is to follow, and records it with \
+                 run-record, see run-route(1); 'run-route list --run {name}' shows the last attempt"
+            )))
         }
     }
 }

@@ -12,16 +12,18 @@ use std::path::Path;
 
 use super::ledger::{begun, read_ours};
 use crate::clock;
-use crate::error::{Error, IoContext, Kind, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::run::document;
 use crate::run::json::Json;
 use crate::store::fsio::document::Published;
 use crate::store::{Store, fsio, layout};
+use crate::stream::quote;
 
 /// Reads the watermark; `None` where nobody has set one.
 ///
 /// # Errors
-/// [`Kind::Refused`] for a file of another program, [`Kind::Damaged`], [`Kind::Io`].
+/// [`crate::error::Kind::Refused`] for a file of another program, [`crate::error::Kind::Damaged`],
+/// [`crate::error::Kind::Io`].
 pub fn read(store: &Store) -> Result<Option<Json>> {
     read_at(&layout::route_watermark(store.root()))
 }
@@ -33,7 +35,7 @@ fn read_at(path: &Path) -> Result<Option<Json>> {
 /// Sets the watermark, in nanoseconds since the epoch, unless there is one. Gives the one that stays, and whether it is this.
 ///
 /// # Errors
-/// As [`read`]; nothing is written then.
+/// As [`read`], and [`crate::error::Kind::Conflict`] for one that is removed meanwhile; nothing is written then.
 pub fn set(store: &Store, watermark_ns: u64) -> Result<(Json, bool)> {
     let path = layout::route_watermark(store.root());
     let json = begun([
@@ -44,7 +46,11 @@ pub fn set(store: &Store, watermark_ns: u64) -> Result<(Json, bool)> {
     match document::create(store, &path, &json)? {
         Published::New => Ok((json, true)),
         Published::Exists => {
-            let first = read_at(&path)?.ok_or_else(|| Error::new(Kind::Io, "the watermark vanished").at(&path))?;
+            let first = read_at(&path)?.ok_or_else(|| {
+                Error::conflict(format!("{} was there, and was removed meanwhile", quote::path(&path)))
+                    .at(&path)
+                    .hint("run the command again")
+            })?;
             // Whoever made it may have died before it was on the disk.
             fsio::settle(&path, store.durability()).on("cannot flush the name of", &path)?;
             Ok((first, false))
