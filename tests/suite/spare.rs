@@ -234,11 +234,11 @@ fn a_purge_leaves_nothing_beside_the_index_of_a_run_that_does_not_name_it_any_mo
     let script = "
         wt-label three first; cp $S/runs/run/workspace/.index-spare $X/spare
         rm -r a-directory*; echo small >small; snap capture second >/dev/null
-        test ! -e $S/runs/run/workspace/.index-spare
+        wt-label four second; test ! -e $S/runs/run/workspace/.index-spare
         wt-forget --drop-labels first one two three first >/dev/null
         cp $X/spare $S/runs/run/workspace/.index-spare; cp $X/spare $S/runs/run/workspace/.iterion-tmp-1
         mkdir -p d; echo secret >d/secret; WT_RUN=other snap capture x >/dev/null
-        wt-purge --yes d/secret >/dev/null; ls -A $S/runs/run/workspace";
+        env -u WT_RUN wt-purge --yes d/secret >/dev/null; ls -A $S/runs/run/workspace";
     let left = sandbox.sh(script).ok();
     assert!(!left.contains("spare") && !left.contains("tmp"), "{left}");
 }
