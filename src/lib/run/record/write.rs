@@ -23,7 +23,7 @@ impl Expected {
     /// Checks a stored document.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] with what is stored; [`Kind::Usage`] for an empty set of statuses.
+    /// [`crate::error::Kind::Conflict`] with what is stored; [`crate::error::Kind::Usage`] for an empty set of statuses.
     pub fn check(&self, run: &Json) -> Result<()> {
         if let Some(expected) = self.revision
             && expected != revision(run)
