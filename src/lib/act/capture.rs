@@ -273,7 +273,7 @@ const CHECK_THREADS: usize = 4;
 
 /// Checks all entries in a few threads. Of several errors it is the first one in the order of the entries.
 fn side_by_side(entries: &[Entry], check: impl Fn(&Entry) -> Result<()> + Sync) -> Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(CHECK_THREADS);
+    let threads = crate::store::process::threads(CHECK_THREADS);
     if threads == 1 || entries.len() <= CHECKED_ALONE_MAX {
         return entries.iter().try_for_each(check);
     }

@@ -1,7 +1,6 @@
 //! The middle stage of a capture: fills in what each record's content is, from the stat cache or by reading.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -108,7 +107,7 @@ impl Hashing<'_> {
         if let Some(pool) = self.pool {
             pool.expect(grains.len() * GRAIN);
         }
-        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX);
+        let threads = crate::store::process::threads(THREADS_MAX);
         std::thread::scope(|scope| {
             for _ in 1..threads.min(grains.len()) {
                 scope.spawn(work);

@@ -15,6 +15,12 @@ use std::fs;
 
 use rustix::process::Pid;
 
+/// How many threads work that can be shared is worth: one for each processor, and no more than `max`.
+#[must_use]
+pub fn threads(max: usize) -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(max)
+}
+
 /// A process, told from all others as far as its text goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {

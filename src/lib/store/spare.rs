@@ -60,18 +60,10 @@ pub fn replace(
     document::replace(path, parts, durability)?;
     if present.mapped_identity().is_none() && rustix::fs::lstat(layout::spare(path)).is_ok() {
         // The document was large once, and nothing would come and write over what it held.
-        forget(path)?;
+        document::remove(&layout::spare_seen(path))?;
+        document::remove(&layout::spare(path))?;
     }
     Ok(())
-}
-
-/// Removes what is kept of an older document beside the one at `path`: something in it may have to go.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`].
-pub fn forget(path: &Path) -> Result<()> {
-    document::remove(&layout::spare_seen(path))?;
-    document::remove(&layout::spare(path))
 }
 
 /// A document that is a file, and what lies beside it.

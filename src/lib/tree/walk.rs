@@ -9,7 +9,6 @@ mod recall;
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -200,7 +199,7 @@ impl Walk<'_> {
 }
 
 fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX)
+    crate::store::process::threads(THREADS_MAX)
 }
 
 fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {

@@ -198,7 +198,7 @@ fn verify_all(
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+    let threads = crate::store::process::threads(THREADS_MAX);
     std::thread::scope(|scope| {
         for _ in 1..threads.min(objects.len()) {
             scope.spawn(work);

@@ -220,7 +220,7 @@ fn read_all(documents: &[PathBuf], marks: &Marks, progress: &(dyn Fn(usize, usiz
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+    let threads = crate::store::process::threads(THREADS_MAX);
     std::thread::scope(|scope| {
         for _ in 1..threads.min(documents.len()) {
             scope.spawn(work);

@@ -373,7 +373,7 @@ fn slice(
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+    let threads = crate::store::process::threads(THREADS_MAX);
     std::thread::scope(|scope| {
         for _ in 1..threads.min(blocks.len()) {
             scope.spawn(work);

@@ -25,7 +25,7 @@ use crate::store::fsio::document;
 use crate::store::id::{ObjectId, RunId, SnapshotId};
 use crate::store::pool::{Pool, Removal};
 use crate::store::relpath::{RelPath, RelPathBuf};
-use crate::store::{Store, engine_lock, layout, read_document, seam, spare};
+use crate::store::{Store, engine_lock, layout, read_document, seam};
 use crate::stream::quote;
 
 /// What is to go.
@@ -244,7 +244,6 @@ impl Plan<'_> {
                 continue;
             }
             let _lock = history.lock_for_change()?;
-            spare::forget(&layout::index(self.store.root(), history.run()))?;
             for dir in [&dir, &layout::snapshots(self.store.root(), history.run())] {
                 for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
                     if layout::may_go(entry.file_name().as_encoded_bytes()) {

@@ -93,7 +93,7 @@ impl<'t> Batches<'t> {
             }
         };
         let count: usize = self.all.iter().map(|batch| batch.files.len()).sum();
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+        let threads = crate::store::process::threads(THREADS_MAX);
         std::thread::scope(|scope| {
             if count >= TOGETHER_MIN {
                 for _ in 1..threads {

@@ -54,7 +54,7 @@ impl<'a> Copies<'a> {
 
     /// Does `work` while other threads read ahead. They stop when it has ended.
     pub(super) fn while_reading_ahead<T>(&self, work: impl FnOnce() -> T) -> T {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+        let threads = crate::store::process::threads(THREADS_MAX);
         if self.ids.len() < TOGETHER_MIN || self.pool.is_none() {
             return work();
         }

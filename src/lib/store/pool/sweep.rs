@@ -88,7 +88,7 @@ impl Pool {
         let root = layout::pool(self.store.root());
         let mut names = names_in(self.dir.as_fd()).on("cannot list the pool", &root)?;
         names.sort_unstable();
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS_MAX);
+        let threads = crate::store::process::threads(THREADS_MAX);
         // Some names for each thread at a time: no more than what they hold is kept in memory.
         for wave in names.chunks(threads * NAMES_AT_A_TIME) {
             let look = |names: &[Vec<u8>]| {
